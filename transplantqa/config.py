@@ -1,0 +1,257 @@
+"""Composed configurations: checked as a whole before anything heavy is imported, then built into components.
+
+A component is a class named by ``_target_``; its keyword-only ``__init__`` is the schema of its YAML. Every problem of a
+command line is collected before any is reported.
+"""
+
+import difflib
+import inspect
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import ErrorDetails, PydanticUndefined
+
+from transplantqa.errors import ConfigError
+
+Component = Mapping[str, Any]
+Stage = Literal["ingest", "retrieve", "generate", "compare", "analyse"]
+STAGES: tuple[Stage, ...] = typing.get_args(Stage)
+
+
+class Shard(BaseModel):
+    """Which part of the work this process does."""
+
+    model_config = ConfigDict(extra="forbid")
+    index: Annotated[int, Field(ge=0)] = 0
+    count: Annotated[int, Field(ge=1)] = 1
+
+
+class Limit(BaseModel):
+    """Only the first so many, for a look."""
+
+    model_config = ConfigDict(extra="forbid")
+    documents: Annotated[int, Field(ge=1)] | None = None
+    questions: Annotated[int, Field(ge=1)] | None = None
+
+
+class CommonConfig(BaseModel):
+    """What every command's configuration has."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    artifacts: str
+    corpus: Component
+    domain: dict[str, Any]
+    limit: Limit = Limit()
+    sweep_id: str | None = None
+
+
+class IngestConfig(CommonConfig):
+    """``transplantqa ingest``."""
+
+
+class RunConfig(CommonConfig):
+    """``transplantqa run``: one system audited over one corpus."""
+
+    system: str | None = None
+    seed: int
+    questions: Component
+    retriever: Component
+    generator: Component
+    judge: Component
+    model: Component | None
+    judge_model: Component | None
+    prompt: dict[str, Any] | None
+    judge_prompt: dict[str, Any] | None
+    embedder: Component | None
+    reranker: Component | None
+    analysis: Component
+    tracking: Component | None
+    stages: Annotated[list[Stage], Field(min_length=1)]
+    shard: Shard = Shard()
+    retry: list[
+        Literal["context_overflow", "output_truncated", "reasoning_unclosed", "parse_failed", "engine_error"]
+    ] = []
+    max_failure_rate: Annotated[float, Field(ge=0, le=1)]
+
+
+class ReleaseConfig(BaseModel):
+    """``transplantqa release``: which runs, and where the folder goes."""
+
+    model_config = ConfigDict(extra="forbid")
+    artifacts: str
+    runs: Annotated[list[str], Field(min_length=1)]
+    release: Component
+    sweep_id: str | None = None
+
+
+COMMANDS: Mapping[str, type[BaseModel]] = {"run": RunConfig, "ingest": IngestConfig, "release": ReleaseConfig}
+
+
+@dataclass
+class Problems:
+    """Problems gathered so far; each is one line of what and where, one of remedy."""
+
+    found: list[str] = field(default_factory=list)
+
+    def add(self, where: str, what: str, remedy: str = "") -> None:
+        """Note one problem; the same one twice counts once."""
+        text = f"{where}: {what}" + (f"\n  {remedy}" if remedy else "")
+        if text not in self.found:
+            self.found.append(text)
+
+    def raise_if_any(self) -> None:
+        """Raise every problem at once.
+
+        Raises:
+            ConfigError: if there is at least one.
+        """
+        if self.found:
+            count = len(self.found)
+            head = "1 problem" if count == 1 else f"{count} problems"
+            raise ConfigError(f"{head} in the configuration:\n" + "\n".join(sorted(self.found)))
+
+
+def nearest(word: str, allowed: Iterable[str]) -> str:
+    """Return a remedy naming the closest spelling, or all the choices when none is close."""
+    choices = sorted(allowed)
+    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {close[0]!r}? Allowed: {', '.join(choices)}"
+    return f"Allowed: {', '.join(choices)}" if choices else "Nothing is allowed here."
+
+
+def validate(command: str, config: Mapping[str, Any], problems: Problems) -> BaseModel | None:
+    """Check a resolved configuration (plain values) whole, components included, and note every problem."""
+    model = COMMANDS[command]
+    for name, value in config.items():
+        if isinstance(value, Mapping) and "_target_" in value:
+            _validate_component(name, value, problems)
+    try:
+        return model.model_validate(dict(config))
+    except ValidationError as error:
+        _note(error, "", model.model_fields, problems)
+        return None
+
+
+def build(config: Any, built: dict[str, Any] | None = None) -> Any:
+    """Make the component a validated configuration names, its nested components first.
+
+    Equal nested configurations share one object when ``built`` is given: an embedder used twice is loaded once.
+
+    Raises:
+        ConfigError: if the configuration doesn't fit the component.
+    """
+    built = {} if built is None else built
+    if not (isinstance(config, Mapping) and "_target_" in config):
+        return config
+    key = repr(sorted(config.items(), key=lambda item: str(item[0])))
+    if key not in built:
+        problems = Problems()
+        target = _target("", config, problems)
+        problems.raise_if_any()
+        assert target is not None  # noqa: S101 - a missing target is a problem raised above
+        try:
+            checked = component_schema(target).model_validate(_parameters(config))
+        except ValidationError as error:
+            _note(error, "", component_schema(target).model_fields, problems)
+            problems.raise_if_any()
+            raise
+        values = {name: build(getattr(checked, name), built) for name in type(checked).model_fields}
+        built[key] = target(**values)
+    return built[key]
+
+
+@cache
+def component_schema(target: type) -> type[BaseModel]:
+    """Return a Pydantic model of a component's keyword parameters; nested components are checked on their own."""
+    parameters = inspect.signature(target).parameters
+    hints = typing.get_type_hints(target.__init__, include_extras=True)  # type: ignore[misc]
+    fields: dict[str, Any] = {}
+    for name, parameter in parameters.items():
+        annotation = Any if _is_component(hints.get(name, Any)) else hints.get(name, Any)
+        default = PydanticUndefined if parameter.default is inspect.Parameter.empty else parameter.default
+        fields[name] = (annotation, Field(default=default))
+    settings = ConfigDict(extra="forbid", arbitrary_types_allowed=True, protected_namespaces=())
+    return create_model(target.__name__, __config__=settings, **fields)
+
+
+def _parameters(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(name): value for name, value in config.items() if name != "_target_"}
+
+
+def _is_component(annotation: Any) -> bool:
+    return any(getattr(part, "_is_protocol", False) for part in _parts(annotation))
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    origin = typing.get_origin(annotation)
+    if origin is Annotated:
+        yield from _parts(typing.get_args(annotation)[0])
+    elif origin in {typing.Union, types.UnionType}:
+        for part in typing.get_args(annotation):
+            yield from _parts(part)
+    else:
+        yield annotation
+
+
+def _target(where: str, config: Mapping[str, Any], problems: Problems) -> type | None:
+    from hydra.utils import get_class  # noqa: PLC0415
+
+    name = str(config["_target_"])
+    try:
+        return get_class(name)
+    except (ImportError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        problems.add(f"{where}._target_".lstrip("."), f"{name!r} is not an importable class ({reason})")
+        return None
+
+
+def _validate_component(where: str, config: Mapping[str, Any], problems: Problems) -> None:
+    target = _target(where, config, problems)
+    if target is None:
+        return
+    schema = component_schema(target)
+    hints = typing.get_type_hints(target.__init__, include_extras=True)  # type: ignore[misc]
+    for name, value in _parameters(config).items():
+        if isinstance(value, Mapping) and "_target_" in value:
+            _validate_component(f"{where}.{name}", value, problems)
+        elif name in hints and _is_component(hints[name]) and not _may_be(value, hints[name]):
+            problems.add(f"{where}.{name}", f"{value!r} is not a component", "Give a mapping with a `_target_`.")
+    try:
+        schema.model_validate(_parameters(config))
+    except ValidationError as error:
+        _note(error, where, schema.model_fields, problems)
+
+
+def _may_be(value: Any, annotation: Any) -> bool:
+    return value is None and type(None) in _parts(annotation)
+
+
+def _note(error: ValidationError, where: str, fields: Mapping[str, Any], problems: Problems) -> None:
+    for detail in error.errors(include_url=False):
+        path = ".".join(str(part) for part in (where, *detail["loc"]) if part != "")
+        problems.add(path, *_words(detail, fields))
+
+
+def _words(detail: ErrorDetails, fields: Mapping[str, Any]) -> tuple[str, str]:
+    if detail["type"] == "extra_forbidden":
+        return "unknown key", nearest(str(detail["loc"][-1]), fields)
+    if detail["type"] == "missing":
+        return "needs a value", "Set it on the command line or in the YAML."
+    if detail["type"] == "literal_error":
+        choices = [word.strip("' ") for word in detail["ctx"]["expected"].replace(" or ", ", ").split(",")]
+        return f"{detail['input']!r} is not a choice", nearest(str(detail["input"]), choices)
+    return f"{detail['input']!r}: {detail['msg'][0].lower()}{detail['msg'][1:]}", ""
+
+
+def conf_dir() -> Path:
+    """Return the folder of config groups: a wheel's own copy, or the repository's beside an editable install."""
+    package = Path(__file__).resolve().parent
+    own = package / "conf"
+    return own if own.is_dir() else package.parent / "conf"

@@ -1,0 +1,35 @@
+"""What the pipeline asks of a judge."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from transplantqa.models.protocols import Identity
+from transplantqa.records import Answer, Judgement, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two answers to one question; ``a`` is the answer of the document whose id sorts first."""
+
+    question: Question
+    a: Answer
+    b: Answer
+    shown_first: Literal["a", "b"] = "a"
+    replicate: int = 0
+
+
+class Judge(Protocol):
+    """Labels the relation between two answers."""
+
+    def identity(self) -> Identity:
+        """Everything that can change a judgement: prompt, schema, model, sampling, order policy, rules."""
+        ...
+
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
+        """Yield one judgement a pair, in completion order; what can't be read is a failed judgement, never a default."""
+        ...
+
+    def close(self) -> None:
+        """Release the model's memory."""
+        ...

@@ -1,0 +1,29 @@
+"""What the pipeline asks of a retriever."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from transplantqa.models.protocols import Identity
+from transplantqa.records import Chunk, Document, Evidence, Question, Section
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A readable document with its sections and chunks, both in reading order."""
+
+    document: Document
+    sections: tuple[Section, ...]
+    chunks: tuple[Chunk, ...]
+
+
+class Retriever(Protocol):
+    """Chooses evidence for questions within one document at a time."""
+
+    def identity(self) -> Identity:
+        """Everything that can change the evidence, the embedder's and reranker's identity included."""
+        ...
+
+    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
+        """Yield one evidence a question, in the order given; a question that fails yields its reason and no passages."""
+        ...
