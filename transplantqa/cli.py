@@ -1,1 +1,120 @@
-def main(): ...
+"""The console script: finds the command, checks its arguments whole, runs it, and turns errors into exit codes."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from transplantqa.errors import ConfigError, Interrupted, TransplantQAError
+
+Handler = Callable[[Sequence[str]], int]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command's one-line summary, usage, and the handler, imported only when it is called."""
+
+    summary: str
+    usage: str
+    handler: Callable[[], Handler]
+
+
+def _hydra(command: str) -> Callable[[], Handler]:
+    def load() -> Handler:
+        from transplantqa.hydra_app import run_command  # noqa: PLC0415
+
+        return lambda arguments: run_command(command, arguments)
+
+    return load
+
+
+def _show() -> Handler:
+    from transplantqa.report.show import main as show  # noqa: PLC0415
+
+    return show
+
+
+COMMANDS: Mapping[str, Command] = {
+    "run": Command("audit one system, or several with -m", "[-m] [group=choice ...] [key=value ...]", _hydra("run")),
+    "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
+    "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]", _hydra("release")),
+    "show": Command(
+        "one question's answers and relations", "question=ID [document=ID] [run=RUN] [artifacts=DIR]", _show
+    ),
+}
+HELP_FLAGS = frozenset({"-h", "--help", "help"})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command named first and return its exit code (see ``transplantqa.errors``)."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if not arguments or arguments[0] in HELP_FLAGS:
+            sys.stdout.write(help_text())
+            return 0 if arguments else ConfigError.exit_code
+        if arguments[0] == "--version":
+            from transplantqa import __version__  # noqa: PLC0415
+
+            sys.stdout.write(f"transplantqa {__version__}\n")
+            return 0
+        return _command(arguments[0]).handler()(arguments[1:])
+    except TransplantQAError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted; finished work is kept. Run the same command again to go on.\n")
+        return Interrupted.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _command(name: str) -> Command:
+    if name not in COMMANDS:
+        import difflib  # noqa: PLC0415
+
+        close = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"Did you mean {close[0]!r}? " if close else ""
+        raise ConfigError(f"{name!r} is not a command.\n{hint}Commands: {', '.join(COMMANDS)}")
+    return COMMANDS[name]
+
+
+def help_text() -> str:
+    """Return the list of commands."""
+    width = max(map(len, COMMANDS))
+    lines = [
+        "transplantqa audits source-dependence: does an answer depend on whose document was read?",
+        "",
+        "Usage: transplantqa COMMAND [arguments]",
+        "",
+        "Commands:",
+        *(f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()),
+        "",
+        "Usage of each:",
+        *(f"  transplantqa {name} {command.usage}" for name, command in COMMANDS.items()),
+        "",
+        "  transplantqa run --help lists the configuration groups and their choices.",
+        "",
+        "Exit codes: 0 done, 2 configuration, 3 input, 4 model, 5 disk or ledger, 6 too many failures, 75 interrupted.",
+        "A research instrument: nothing here ranks institutions or gives medical advice.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def plain_arguments(arguments: Sequence[str], allowed: Sequence[str], usage: str) -> dict[str, str]:
+    """Read ``key=value`` arguments.
+
+    Raises:
+        ConfigError: naming every argument that isn't one of ``allowed``.
+    """
+    found: dict[str, str] = {}
+    problems = []
+    for argument in arguments:
+        key, separator, value = argument.partition("=")
+        if not separator or key not in allowed:
+            problems.append(f"{argument!r} is not one of {', '.join(f'{name}=...' for name in allowed)}")
+        else:
+            found[key] = value
+    if problems:
+        raise ConfigError("\n".join([*problems, f"Usage: {usage}"]))
+    return found

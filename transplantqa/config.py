@@ -1,11 +1,12 @@
 """Composed configurations: checked as a whole before anything heavy is imported, then built into components.
 
-A component is a class named by ``_target_``; its keyword-only ``__init__`` is the schema of its YAML. Every problem of a
-command line is collected before any is reported.
+A component is a class named by ``_target_``; its keyword-only ``__init__`` is the schema of its YAML. Every problem of
+a command line is collected before any is reported.
 """
 
 import difflib
 import inspect
+import json
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +22,9 @@ from transplantqa.errors import ConfigError
 
 Component = Mapping[str, Any]
 Stage = Literal["ingest", "retrieve", "generate", "compare", "analyse"]
-STAGES: tuple[Stage, ...] = typing.get_args(Stage)
+
+MAX_CHOICES = 16
+"""Choices listed in one message."""
 
 
 class Shard(BaseModel):
@@ -64,14 +67,14 @@ class RunConfig(CommonConfig):
     retriever: Component
     generator: Component
     judge: Component
-    model: Component | None
-    judge_model: Component | None
-    prompt: dict[str, Any] | None
-    judge_prompt: dict[str, Any] | None
-    embedder: Component | None
-    reranker: Component | None
+    model: Component | None = None
+    judge_model: Component | None = None
+    prompt: dict[str, Any] | None = None
+    judge_prompt: dict[str, Any] | None = None
+    embedder: Component | None = None
+    reranker: Component | None = None
     analysis: Component
-    tracking: Component | None
+    tracking: Component
     stages: Annotated[list[Stage], Field(min_length=1)]
     shard: Shard = Shard()
     retry: list[
@@ -118,12 +121,12 @@ class Problems:
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str:
-    """Return a remedy naming the closest spelling, or all the choices when none is close."""
+    """Return a remedy naming the closest spelling, and all the choices where they are few enough to read."""
     choices = sorted(allowed)
     close = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
-    if close:
-        return f"Did you mean {close[0]!r}? Allowed: {', '.join(choices)}"
-    return f"Allowed: {', '.join(choices)}" if choices else "Nothing is allowed here."
+    meant = f"Did you mean {close[0]!r}? " if close else ""
+    shown = ", ".join(choices[:MAX_CHOICES]) + (", ..." if len(choices) > MAX_CHOICES else "")
+    return f"{meant}Allowed: {shown}" if choices else "Nothing is allowed here."
 
 
 def validate(command: str, config: Mapping[str, Any], problems: Problems) -> BaseModel | None:
@@ -150,7 +153,7 @@ def build(config: Any, built: dict[str, Any] | None = None) -> Any:
     built = {} if built is None else built
     if not (isinstance(config, Mapping) and "_target_" in config):
         return config
-    key = repr(sorted(config.items(), key=lambda item: str(item[0])))
+    key = component_key(config)
     if key not in built:
         problems = Problems()
         target = _target("", config, problems)
@@ -165,6 +168,11 @@ def build(config: Any, built: dict[str, Any] | None = None) -> Any:
         values = {name: build(getattr(checked, name), built) for name in type(checked).model_fields}
         built[key] = target(**values)
     return built[key]
+
+
+def component_key(config: Mapping[str, Any]) -> str:
+    """Return what equal component configurations share, whatever the order of their keys."""
+    return json.dumps(config, sort_keys=True, default=str)
 
 
 @cache

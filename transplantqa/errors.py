@@ -1,8 +1,8 @@
 """What a user can get wrong, each with the exit code the program ends with.
 
-Exit codes: 0 done; 1 a bug (traceback shown); 2 usage or configuration; 3 input data; 4 a model or engine;
-5 the ledger or the disk; 6 the run finished but its failure rate is above the configured limit, or a job of a sweep failed;
-75 interrupted by a signal, finished work is kept (EX_TEMPFAIL: run the same command again to resume).
+Exit codes: 0 done; 1 a bug (traceback shown); 2 usage or configuration; 3 input data; 4 a model or engine; 5 the
+ledger or the disk; 6 the run finished but more failed than the configured limit, or a job of a sweep failed; 75 interrupted by a
+signal, finished work is kept (EX_TEMPFAIL: run the same command again to resume).
 """
 
 EXIT_OK = 0
@@ -38,12 +38,6 @@ class StoreError(TransplantQAError):
     """The ledger can't be written or read: full disk, read-only folder, a lock held by another writer."""
 
     exit_code = 5
-
-
-class FailureRateError(TransplantQAError):
-    """Too many units failed for the run to be worth anything; their rows and reasons are kept."""
-
-    exit_code = EXIT_FAILURES
 
 
 class Interrupted(TransplantQAError):  # noqa: N818 - a state, not an error

@@ -1,5 +1,6 @@
 """The rows that travel between stages, as frozen dataclasses whose fields are the columns of ``store.tables``."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -201,7 +202,7 @@ class Answer(Record):
 
 @dataclass(frozen=True, slots=True)
 class Judgement(Record):
-    """One judging of one unordered pair (``document_a < document_b``); ``label`` is null unless the outcome is ``ok``."""
+    """One judging of one unordered pair (``document_a < document_b``); only an ``ok`` outcome has a label."""
 
     question_id: str
     document_a: str
@@ -245,3 +246,24 @@ class GoldPair(Record):
     also_acceptable: tuple[Label, ...] = ()
     topic: str | None = None
     significance: Significance | None = None
+
+
+def evidence_from_row(row: Mapping[str, Any]) -> Evidence:
+    """Return the evidence a row of the evidence table holds."""
+    values = {name: row[name] for name in Evidence.__dataclass_fields__}
+    values["passages"] = tuple(Passage(**passage) for passage in row["passages"])
+    values["candidates"] = tuple(_candidate(candidate) for candidate in row["candidates"])
+    values["outcome"] = Outcome(row["outcome"])
+    return Evidence(**values)
+
+
+def _candidate(row: Mapping[str, Any]) -> Candidate:
+    return Candidate(**{**row, "rankers": tuple(RankerScore(**score) for score in row["rankers"])})
+
+
+def answer_from_row(row: Mapping[str, Any]) -> Answer:
+    """Return the answer a row of the answers table holds."""
+    values = {name: row[name] for name in Answer.__dataclass_fields__}
+    values["outcome"] = Outcome(row["outcome"])
+    values["citations"] = tuple(Citation(**citation) for citation in row["citations"])
+    return Answer(**values)

@@ -26,6 +26,10 @@ class Judge(Protocol):
         """Everything that can change a judgement: prompt, schema, model, sampling, order policy, rules."""
         ...
 
+    def orders(self, question_id: str, document_a: str, document_b: str) -> tuple[Literal["a", "b"], ...]:
+        """Return which answer is shown first in each judging of a pair, by the judge's order policy."""
+        ...
+
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """Yield one judgement a pair, in completion order; what can't be read is a failed judgement, never a default."""
         ...

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from transplantqa.records import Outcome
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.float32]
-
+Vectors = NDArray[np.float32]
 Identity = Mapping[str, Any]
 """JSON-safe facts that change what a component produces, and none that can't: hashed into stage fingerprints."""
 
@@ -95,11 +93,11 @@ class Embedder(Protocol):
         """Weights' hash or revision, pooling, prefixes, window."""
         ...
 
-    def embed_queries(self, texts: Sequence[str]) -> "Vectors":
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Embed questions: float32, shape (len(texts), dimensions)."""
         ...
 
-    def embed_passages(self, texts: Sequence[str]) -> "Vectors":
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages: float32, shape (len(texts), dimensions)."""
         ...
 

@@ -25,5 +25,5 @@ class Retriever(Protocol):
         ...
 
     def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
-        """Yield one evidence a question, in the order given; a question that fails yields its reason and no passages."""
+        """Yield one evidence a question, in the order given; one that fails yields its reason and no passages."""
         ...

@@ -1,0 +1,231 @@
+"""The ledger at the size of a reference run, beside plain JSONL and a SQLite cache: ``python -m benchmarks.ledger``."""
+
+import json
+import os
+import random
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.figures import Figure, Target, figure, main
+from transplantqa.store import Ledger, Method, Unit, digest
+from transplantqa.store.parts import write_part
+from transplantqa.store.tables import ANSWERS, EMBED, JUDGEMENTS, TableSpec
+
+ANSWER_COUNT = 48_056
+COMPARISON_COUNT = 1_770_000
+ROWS_A_FLUSH = 64
+ROWS_A_PART = 50_000
+_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
+
+
+def measure(quick: bool) -> list[Figure]:  # noqa: FBT001 - what the command line says
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        return [
+            *finished_run_again(root / "finished"),
+            *overhead(root / "overhead", flushes=60 if quick else 400),
+            *resume(root / "resume", kills=4 if quick else 50),
+        ]
+
+
+def finished_run_again(root: Path) -> list[Figure]:
+    """Ask a finished reference run what is left to do."""
+    answers, judgements = Ledger(root, ANSWERS, Method("answers", {})), Ledger(root, JUDGEMENTS, Method("compare", {}))
+    plans = [(answers, fabricate(answers, ANSWER_COUNT)), (judgements, fabricate(judgements, COMPARISON_COUNT))]
+    answers.pending([])  # imports and first use are no part of the figure
+    start, cpu = time.perf_counter(), time.process_time()
+    left = sum(len(ledger.pending_table(units)) for ledger, units in plans)
+    wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return [
+        figure("finished_run_left_to_do", left, "units", Target("==", 0)),
+        figure("finished_run_again", wall, "s", Target("<=", 5)),
+        figure("finished_run_again_cpu", cpu, "CPU-s"),
+        figure("finished_run_peak", peak, "GiB"),
+    ]
+
+
+def fabricate(ledger: Ledger, count: int) -> pa.Table:
+    """Put ``count`` rows into a ledger's parts, as a run of many shards would, and return their units."""
+    ledger.folder.mkdir(parents=True)
+    numbers = np.arange(count)
+    generator = np.random.default_rng(0)
+    columns: dict[str, Any] = {}
+    for field in ledger.table.schema:
+        columns[field.name] = fill_column(field, numbers, generator)
+    rows = pa.table(columns, schema=ledger.table.schema)
+    for part, start in enumerate(range(0, count, ROWS_A_PART), start=1):
+        write_part(ledger.folder, f"000-of-001-{part:06d}", rows.slice(start, ROWS_A_PART), ledger.table)
+    return rows.select([*ledger.table.key, "inputs_sha256"])
+
+
+def fill_column(field: pa.Field, numbers: np.ndarray, generator: np.random.Generator) -> pa.Array:
+    """Return plausible values: ids that repeat as in a run, random hashes, a few sentences of text."""
+    strides = {"question_id": (1600, 1200), "document_id": (1, 1600), "document_a": (40, 40), "document_b": (1, 40)}
+    if field.name in strides:
+        stride, modulus = strides[field.name]
+        names = pa.array([f"{field.name}-{number:05d}" for number in range(modulus)])
+        return names.take(pa.array(numbers // stride % modulus))
+    if field.name == "inputs_sha256":
+        return random_hashes(len(numbers), generator)
+    if field.name in {"text", "raw", "reasoning"}:
+        sentences = pa.array(
+            [f"Call the centre at {hour} if the fever is above 38 degrees. " * 5 for hour in range(997)]
+        )
+        return sentences.take(pa.array(numbers % 997))
+    if pa.types.is_string(field.type):
+        return pa.array(["ok" if field.name == "outcome" else "default"]).take(pa.array(numbers * 0))
+    if pa.types.is_list(field.type):
+        return pa.array([[]], field.type).take(pa.array(numbers * 0))
+    return pa.array(np.ones(len(numbers))).cast(field.type)
+
+
+def random_hashes(count: int, generator: np.random.Generator) -> pa.Array:
+    characters = _HEX[generator.integers(0, 16, (count, 64), dtype=np.uint8)]
+    offsets = (np.arange(count + 1) * 64).astype(np.int32)
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(characters))
+
+
+def overhead(root: Path, flushes: int) -> list[Figure]:
+    """Append the same rows through the ledger, to JSONL with an fsync a batch, and to a SQLite response cache."""
+    root.mkdir()
+    batches = [[answer(number * ROWS_A_FLUSH + row) for row in range(ROWS_A_FLUSH)] for number in range(flushes)]
+    peers: dict[str, Callable[[Path], Any]] = {
+        "jsonl": jsonl_appender,
+        "sqlite": sqlite_appender,
+        "ledger": ledger_appender,
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in peers}
+    openers = {name: contextmanager(opener)(root / name) for name, opener in peers.items()}
+    appenders = {name: opener.__enter__() for name, opener in openers.items()}
+    for batch in batches:  # in turn, so that the machine's moods hit all alike
+        for name, append in appenders.items():
+            start = time.perf_counter()
+            append(batch)
+            seconds[name].append(time.perf_counter() - start)
+    for opener in openers.values():
+        opener.__exit__(None, None, None)
+    median = {name: float(np.median(values)) for name, values in seconds.items()}
+    return [
+        *(figure(f"append_64_{name}", value * 1000, "ms") for name, value in median.items()),
+        figure("append_64_ledger_to_jsonl", median["ledger"] / median["jsonl"], "ratio", Target("<=", 1)),
+        figure("append_64_ledger_to_sqlite", median["ledger"] / median["sqlite"], "ratio", Target("<=", 1)),
+    ]
+
+
+def answer(number: int) -> dict[str, Any]:
+    text = f"Call the centre if the fever is above {number} degrees. " * 12
+    return {
+        "question_id": f"q{number:05d}",
+        "document_id": f"d{number % 102:03d}",
+        "variant": "default",
+        "outcome": "ok",
+        "text": text,
+        "citations": [{"heading": "Fever", "page": 3, "valid": True}] * 2,
+        "raw": text,
+        "prompt_tokens": 3000,
+        "cached_tokens": 2000,
+        "completion_tokens": 200,
+        "seconds": 1.5,
+        "inputs_sha256": digest(number),
+    }
+
+
+def jsonl_appender(path: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+    with path.open("a", encoding="utf-8") as stream:
+
+        def append(rows: list[dict[str, Any]]) -> None:
+            for row in rows:
+                stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+
+        yield append
+
+
+def sqlite_appender(path: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE responses (key TEXT PRIMARY KEY, response TEXT)")
+
+    def append(rows: list[dict[str, Any]]) -> None:
+        values = [(row["inputs_sha256"], json.dumps(row, ensure_ascii=False)) for row in rows]
+        with connection:
+            connection.executemany("INSERT INTO responses VALUES (?, ?)", values)
+
+    yield append
+    connection.close()
+
+
+def ledger_appender(path: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+    with Ledger(path, ANSWERS, Method("answers", {})).writer(flush_rows=ROWS_A_FLUSH) as writer:
+
+        def append(rows: list[dict[str, Any]]) -> None:
+            for row in rows:
+                writer.append(row)
+            writer.flush()
+
+        yield append
+
+
+RESUMED_UNITS = 400
+STAGE = """
+import sys, time
+from pathlib import Path
+from benchmarks.ledger import resumed_ledger, resumed_plan
+ledger = resumed_ledger(Path(sys.argv[1]))
+with ledger.writer(flush_rows=8) as writer, open(sys.argv[2], "a", buffering=1) as log:
+    for unit in ledger.pending(resumed_plan()):
+        time.sleep(0.002)
+        log.write(unit.key[0] + "\\n")
+        writer.append({"text_sha256": unit.key[0], "vector": [0.5], "outcome": "ok", "inputs_sha256": unit.inputs_sha256})
+"""
+
+
+def resumed_ledger(root: Path) -> Ledger:
+    return Ledger(root, EMBED, Method("embed", {}))
+
+
+def resumed_plan() -> list[Unit]:
+    return [Unit((f"text{number:04d}",), digest(number)) for number in range(RESUMED_UNITS)]
+
+
+def resume(root: Path, kills: int) -> list[Figure]:
+    """Kill a stage hard at random moments and count what was lost, doubled or redone although it was on disk."""
+    root.mkdir()
+    chance, redone, made = random.Random(1), 0, root / "made"
+    for kill in range(kills + 1):
+        durable = set(resumed_ledger(root).current(resumed_plan())["text_sha256"].to_pylist())
+        before = len(made.read_text().split()) if made.exists() else 0
+        process = subprocess.Popen([sys.executable, "-c", STAGE, str(root), str(made)])
+        if kill < kills:
+            wait_for_rows(made, before + chance.randint(1, max(2 * RESUMED_UNITS // kills, 2)), process)
+            process.kill()
+        process.wait()
+        redone += sum(name in durable for name in made.read_text().split()[before:])
+    report = resumed_ledger(root).merge(resumed_plan())
+    return [
+        figure("kills", kills, "kills"),
+        figure("lost_after_kills", len(report.missing) + len(report.stale), "units", Target("==", 0)),
+        figure("duplicated_after_kills", len(report.duplicate), "units", Target("==", 0)),
+        figure("redone_although_flushed", redone, "units", Target("==", 0)),
+    ]
+
+
+def wait_for_rows(made: Path, rows: int, process: "subprocess.Popen[bytes]") -> None:
+    while process.poll() is None and (not made.exists() or made.read_text().count("\n") < rows):
+        time.sleep(0.002)
+
+
+if __name__ == "__main__":
+    sys.exit(main("ledger", measure))

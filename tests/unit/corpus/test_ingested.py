@@ -1,0 +1,80 @@
+"""From an extraction to sections and chunks: ids, spans, and the way through the ingest table."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from transplantqa.corpus import IngestedDocument, SourceFile, from_row, to_row
+from transplantqa.corpus.extraction import Extraction, PageFacts, Part
+from transplantqa.corpus.ingested import assemble, slug
+from transplantqa.models.protocols import Tokenizer
+from transplantqa.store.tables import INGEST
+
+FIRST = "Drink two litres a day. Keep a bottle near. " * 6
+
+
+@pytest.fixture
+def ingested(tokenizer: Tokenizer) -> IngestedDocument:
+    text = FIRST.strip() + "\nCall us when you can not."
+    parts = (
+        Part(1, "Flüssigkeit & Salz", ("Flüssigkeit & Salz",), text, 2, ((0, 2), (100, 3))),
+        Part(1, "Foo", ("Foo",), "One.", 3, ((0, 3),)),
+        Part(2, "Foo", ("Foo", "Foo"), "Two.", 4, ((0, 4),)),
+    )
+    pages = tuple(PageFacts(number, 500) for number in range(1, 5))
+    source = SourceFile(
+        "doc/1", Path("x/doc.pdf"), "doc.pdf", "Center A", "kidney", "0" * 64, title="Guide", notes=("a note",)
+    )
+    return assemble(source, Extraction("Printed title", parts, pages, 4), tokenizer, 24)
+
+
+def test_section_ids_are_unique_and_readable(ingested: IngestedDocument) -> None:
+    assert [section.section_id for section in ingested.sections] == [
+        "doc/1#001-flussigkeit-salz",
+        "doc/1#002-foo",
+        "doc/1#003-foo",
+    ]
+
+
+def test_a_chunk_is_a_slice_of_its_section(ingested: IngestedDocument) -> None:
+    sections = {section.section_id: section.text for section in ingested.sections}
+    assert all(chunk.text == sections[chunk.section_id][chunk.char_start : chunk.char_end] for chunk in ingested.chunks)
+
+
+def test_a_chunk_knows_its_pages(ingested: IngestedDocument) -> None:
+    spans = [
+        (chunk.page_start, chunk.page_end) for chunk in ingested.chunks if chunk.section_id.startswith("doc/1#001")
+    ]
+    assert spans == [(2, 2), (2, 3), (3, 3), (3, 3)]
+
+
+def test_chunks_are_numbered_through_the_document(ingested: IngestedDocument) -> None:
+    assert [chunk.order for chunk in ingested.chunks] == list(range(1, len(ingested.chunks) + 1))
+
+
+def test_the_manifests_title_comes_before_the_printed_one(ingested: IngestedDocument) -> None:
+    assert ingested.document.title == "Guide"
+
+
+def test_notes_of_the_source_are_among_the_reasons(ingested: IngestedDocument) -> None:
+    assert (ingested.document.verdict, ingested.document.reasons) == ("accept", ("a note",))
+
+
+def test_a_rejected_document_has_no_sections(tokenizer: Tokenizer) -> None:
+    source = SourceFile("d", Path("d.pdf"), "d.pdf", "A", "kidney", "0" * 64)
+    ingested = assemble(source, Extraction(failure="empty file: it has 0 bytes"), tokenizer, 24)
+    assert (ingested.document.verdict, ingested.sections, ingested.chunks) == ("reject", (), ())
+
+
+def test_a_row_goes_through_the_table_unchanged(ingested: IngestedDocument) -> None:
+    table = pa.Table.from_pylist([{**to_row(ingested), "attempt": 1, "inputs_sha256": "x"}], schema=INGEST.schema)
+    back = from_row(table.to_pylist()[0])
+    assert (back.document, back.sections, back.chunks) == (ingested.document, ingested.sections, ingested.chunks)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("What's new?", "what-s-new"), ("Größe", "große"), ("你好", "你好"), ("—", "section")]
+)
+def test_a_slug_is_letters_and_hyphens(text: str, name: str) -> None:
+    assert slug(text) == name.replace("ß", "ss")

@@ -1,0 +1,31 @@
+"""What an audit reads and what it finds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class AuditTables:
+    """The current rows of one run, with the schemas of ``transplantqa.store.tables``.
+
+    ``judgements`` is used for token counts alone; without it only the answers' tokens are counted.
+    """
+
+    documents: pa.Table
+    questions: pa.Table
+    answers: pa.Table
+    comparisons: pa.Table
+    judgements: pa.Table | None = None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Flat figures by name, and the tables they come from.
+
+    A figure whose denominator is zero is absent from ``metrics``; its ``<name>_n`` is there and is 0. Nothing is NaN.
+    """
+
+    metrics: Mapping[str, float | int]
+    tables: Mapping[str, pa.Table]

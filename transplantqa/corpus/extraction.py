@@ -1,0 +1,162 @@
+"""What is read from one file before it becomes rows: text in headed parts, and the facts quality is judged by.
+
+This is also what the worker process sends back, as JSON.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from transplantqa.corpus.cleaning import join_hyphenated
+from transplantqa.corpus.lines import Line
+
+_SENTENCE_END = (".", "!", "?", ":", ";", "”", "\u201d", ")", "…")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A headed part. ``page_marks``: (offset, page), the page from that character of ``text`` on; level from 1."""
+
+    level: int
+    heading: str
+    heading_path: tuple[str, ...]
+    text: str
+    page_start: int
+    page_marks: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What one page holds. ``characters`` are those before cleaning; ``images`` and ``paths`` count drawn objects."""
+
+    page: int
+    characters: int
+    images: int = 0
+    paths: int = 0
+    invisible_share: float = 0.0
+    unmapped: int = 0
+    odd: int = 0
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The parts of one file, with what was removed (counted by kind) and where the headings came from.
+
+    ``notes`` are doubts of the reader itself. ``failure`` is set, in plain words, when the file can't be read; there
+    are no parts then.
+    """
+
+    title: str = ""
+    parts: tuple[Part, ...] = ()
+    pages: tuple[PageFacts, ...] = ()
+    page_count: int = 0
+    headings_from: str = "none"
+    removed: dict[str, int] = field(default_factory=dict)
+    form_fields: bool = False
+    xfa: bool = False
+    notes: tuple[str, ...] = ()
+    failure: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Extraction":
+        """Rebuild from ``to_json``; raises KeyError, TypeError or ValueError on anything else."""
+        parts = tuple(
+            Part(
+                level=int(part["level"]),
+                heading=str(part["heading"]),
+                heading_path=tuple(str(heading) for heading in part["heading_path"]),
+                text=str(part["text"]),
+                page_start=int(part["page_start"]),
+                page_marks=tuple((int(offset), int(page)) for offset, page in part["page_marks"]),
+            )
+            for part in data.pop("parts")
+        )
+        pages = tuple(PageFacts(**page) for page in data.pop("pages"))
+        notes = tuple(str(note) for note in data.pop("notes"))
+        return cls(parts=parts, pages=pages, notes=notes, **data)
+
+
+def parts_of(lines: Sequence[Line], title: str, words: frozenset[str]) -> tuple[Part, ...]:
+    """Cut lines into parts at their headings and join the lines of each into paragraphs.
+
+    A paragraph, a list item and a table row are each one line of ``Part.text``. Text before the first heading becomes a
+    part named by the title. A heading with neither text nor sub-headings keeps its own words as text.
+
+    Args:
+        lines: in reading order, heading lines with their level.
+        title: the document's title.
+        words: the document's vocabulary, for line-end hyphens.
+    """
+    groups: list[tuple[Line | None, list[Line]]] = [(None, [])]
+    for line in lines:
+        if line.level is None:
+            groups[-1][1].append(line)
+        else:
+            groups.append((line, []))
+    parts: list[Part] = []
+    path: list[tuple[int, str]] = []
+    for number, (heading, body) in enumerate(groups):
+        if heading is None:
+            if body:
+                text, marks = _flow(body, words)
+                parts.append(Part(1, title, (title,), text, body[0].page, marks))
+            continue
+        level = heading.level or 1
+        path = [*(step for step in path if step[0] < level), (level, heading.text)]
+        following = groups[number + 1][0] if number + 1 < len(groups) else None
+        if body:
+            text, marks = _flow(body, words)
+        elif following is not None and (following.level or 1) > level:
+            continue
+        else:
+            text, marks = heading.text, ((0, heading.page),)
+        parts.append(Part(len(path), heading.text, tuple(name for _, name in path), text, heading.page, marks))
+    return tuple(part for part in parts if part.text)
+
+
+def _flow(lines: Sequence[Line], words: frozenset[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    pieces: list[str] = []
+    marks: list[tuple[int, int]] = []
+    length = 0
+    previous: Line | None = None
+    for line in lines:
+        if previous is not None:
+            if _same_paragraph(previous, line):
+                if previous.hyphen:
+                    joined = join_hyphenated(pieces[-1], line.text, words)
+                    kept = joined[: len(joined) - len(line.text)]
+                    length += len(kept) - len(pieces[-1])
+                    pieces[-1] = kept
+                else:
+                    pieces.append(" ")
+                    length += 1
+            else:
+                pieces.append("\n")
+                length += 1
+        if not marks or marks[-1][1] != line.page:
+            marks.append((length, line.page))
+        pieces.append(line.text)
+        length += len(line.text)
+        previous = line
+    return "".join(pieces), tuple(marks)
+
+
+def _same_paragraph(previous: Line, line: Line) -> bool:
+    if line.kind != "text" or previous.kind == "row":
+        return False
+    if previous.hyphen and line.text[0].islower():
+        return True
+    if line.starts_block:
+        return (
+            previous.size == line.size
+            and previous.bold == line.bold
+            and not previous.text.endswith(_SENTENCE_END)
+            and line.text[0].islower()
+            and (previous.page != line.page or previous.base < line.base)
+        )
+    return True

@@ -1,0 +1,131 @@
+"""A file to ingest, what ingestion makes of it, and how one becomes the other."""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from transplantqa.corpus.chunking import chunk_spans
+from transplantqa.corpus.extraction import Extraction, Part
+from transplantqa.corpus.quality import judge
+from transplantqa.models.protocols import Tokenizer
+from transplantqa.records import Chunk, Document, Section
+from transplantqa.store.hashing import digest
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A document before it is read. ``source_file`` is its path as the table shows it, within the corpus folder.
+
+    ``notes`` go before the reasons of the verdict, whatever that is.
+    """
+
+    document_id: str
+    path: Path
+    source_file: str
+    institution: str
+    group: str
+    sha256: str
+    phase: str | None = None
+    title: str | None = None
+    year: int | None = None
+    licence: str | None = None
+    redistributable: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inputs_sha256(self) -> str:
+        """Hash of all that its row is made from: the file's bytes and kind, and what the manifest says of it."""
+        facts = (self.institution, self.group, self.phase, self.title, self.year, self.licence, self.redistributable)
+        return digest([self.sha256, self.document_id, self.source_file, self.path.suffix.lower(), *facts, *self.notes])
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedDocument:
+    """A document with its sections and chunks in reading order; a rejected one has none.
+
+    ``removed`` counts what cleaning took out, by kind; ``headings_from`` names where the headings came from.
+    """
+
+    document: Document
+    sections: tuple[Section, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+    removed: Mapping[str, int] = field(default_factory=dict)
+    headings_from: str = "none"
+
+
+def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, chunk_tokens: int) -> IngestedDocument:
+    """Judge an extraction and, unless it is rejected, cut it into sections and chunks."""
+    judgement = judge(extraction)
+    sections: list[Section] = []
+    chunks: list[Chunk] = []
+    if judgement.verdict != "reject":
+        for part in extraction.parts:
+            offsets = tokenizer.offsets(part.text)
+            section = _section(source.document_id, len(sections) + 1, part, len(offsets))
+            sections.append(section)
+            chunks += _chunks(section, part, chunk_spans(part.text, offsets, chunk_tokens), len(chunks) + 1)
+    document = Document(
+        document_id=source.document_id,
+        institution=source.institution,
+        group=source.group,
+        phase=source.phase,
+        title=source.title or extraction.title or source.path.stem,
+        year=source.year,
+        source_file=source.source_file,
+        sha256=source.sha256,
+        pages=extraction.page_count,
+        characters=sum(len(section.text) for section in sections),
+        tokens=sum(section.tokens for section in sections),
+        licence=source.licence,
+        redistributable=source.redistributable,
+        verdict=judgement.verdict,
+        reasons=source.notes + judgement.reasons,
+    )
+    return IngestedDocument(document, tuple(sections), tuple(chunks), extraction.removed, extraction.headings_from)
+
+
+def _section(document_id: str, order: int, part: Part, tokens: int) -> Section:
+    return Section(
+        section_id=f"{document_id}#{order:03d}-{slug(part.heading)}",
+        document_id=document_id,
+        order=order,
+        level=part.level,
+        heading=part.heading,
+        heading_path=part.heading_path,
+        page_start=min(part.page_start, part.page_marks[0][1]),
+        page_end=part.page_marks[-1][1],
+        text=part.text,
+        tokens=tokens,
+    )
+
+
+def _chunks(section: Section, part: Part, spans: Sequence[tuple[int, int, int]], first: int) -> list[Chunk]:
+    offsets = [offset for offset, _ in part.page_marks]
+
+    def page(position: int) -> int:
+        return part.page_marks[max(0, bisect_right(offsets, position) - 1)][1]
+
+    return [
+        Chunk(
+            chunk_id=f"{section.section_id}/{number}",
+            document_id=section.document_id,
+            section_id=section.section_id,
+            order=first + number - 1,
+            page_start=page(start),
+            page_end=page(end - 1),
+            char_start=start,
+            char_end=end,
+            text=section.text[start:end],
+            tokens=tokens,
+        )
+        for number, (start, end, tokens) in enumerate(spans, start=1)
+    ]
+
+
+def slug(text: str) -> str:
+    """Return a short lower-case name for use inside an id: letters and digits joined by hyphens, without accents."""
+    bare = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    return re.sub(r"[\W_]+", "-", bare).strip("-")[:48].strip("-") or "section"

@@ -1,0 +1,47 @@
+"""A document as a sequence of lines in reading order: what every file format is read into before it gets sections."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["text", "item", "row"]
+BULLET = "•"
+CELL_SEPARATOR = " | "
+LABEL = re.compile(
+    r"^(?:[•●▪◦‣·○■□➢➤✓✔❖\u2013\u2014*!\uf0a7\uf0b7\uf06e-]"
+    r"|\(?(?:\d{1,3}(?:\.\d{1,3}){0,4}|[a-zA-Z]|[ivxIVX]{1,5})[.)]?)$"
+)
+"""A bullet or number that stands apart from the text it labels."""
+
+
+@dataclass(slots=True)
+class Line:
+    """One line of text. ``page`` counts from 1; ``height`` is its place from the bottom (0) to the top (1) of the page.
+
+    ``kind``: running text, the first line of a list item, or a table row with its cells joined. ``starts_block``: white
+    space or another style parts it from the line before. ``mark`` is its marked-content id, ``level`` its heading level
+    once it has one.
+    """
+
+    page: int
+    text: str
+    kind: Kind = "text"
+    starts_block: bool = False
+    hyphen: bool = False
+    x0: float = 0.0
+    x1: float = 0.0
+    base: float = 0.0
+    size: float = 0.0
+    height: float = 0.5
+    bold: bool = False
+    mark: int = -1
+    turned: bool = False
+    level: int | None = None
+
+
+def starts_item(text: str) -> bool:
+    """Tell whether a line starts with a bullet or list number followed by text."""
+    label, _, rest = text.partition(" ")
+    if not rest or not LABEL.match(label):
+        return False
+    return not label[0].isalnum() or label[-1] in ".)"

@@ -1,0 +1,168 @@
+"""Read a PDF into an ``Extraction``. Runs in the worker process: light imports only."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from transplantqa.corpus.cleaning import drop_contents, drop_running, plain, vocabulary
+from transplantqa.corpus.extraction import Extraction, PageFacts, parts_of
+from transplantqa.corpus.lines import Line
+from transplantqa.corpus.pdf_layout import reading_order
+from transplantqa.corpus.pdf_lines import lines_of
+from transplantqa.corpus.pdf_structure import OutlineEntry, heading_marks, mark_headings, read_outline
+from transplantqa.corpus.pdf_text import (
+    CrowdedPageError,
+    Handle,
+    PageText,
+    read_page,
+    without_doubles,
+    without_note_marks,
+)
+
+_REASONS = {
+    pdfium_c.FPDF_ERR_PASSWORD: "password required: the file is encrypted and opens only with a password",
+    pdfium_c.FPDF_ERR_SECURITY: "encrypted in a way that can't be read",
+    pdfium_c.FPDF_ERR_FORMAT: "not a readable PDF: damaged or cut short",
+    pdfium_c.FPDF_ERR_FILE: "the file can't be opened",
+}
+_NO_TITLE = re.compile(
+    r"^(?:microsoft (?:word|powerpoint)|untitled|document\d*|powerpoint|slide \d|\(anonymous\))|\.\w{2,5}$|^$",
+    re.IGNORECASE,
+)
+FEW_CHARACTERS = 20
+"""Below this many characters a page is looked at for what else it draws."""
+
+
+def read_pdf(path: Path, max_pages: int) -> Extraction:
+    """Read one PDF; one that can't be read gives an extraction with its ``failure``."""
+    try:
+        document = pdfium.PdfDocument(path)
+    except pdfium.PdfiumError as error:
+        return Extraction(failure=_REASONS.get(getattr(error, "err_code", -1), _REASONS[pdfium_c.FPDF_ERR_FORMAT]))
+    try:
+        count = len(document)
+        if count == 0:
+            return Extraction(failure="the PDF has no pages")
+        if count > max_pages:
+            return Extraction(
+                page_count=count, failure=f"{count:,} pages, more than the limit of {max_pages:,} (corpus.max_pages)"
+            )
+        return _read(document, count, path)
+    finally:
+        document.close()
+
+
+def _read(document: Handle, count: int, path: Path) -> Extraction:
+    texts: list[PageText | None] = []
+    facts: list[PageFacts] = []
+    marks: dict[int, dict[int, int]] = {}
+    tagged = document.is_tagged()
+    for number in range(1, count + 1):
+        text, fact = _page(document, number)
+        texts.append(text)
+        facts.append(fact)
+        if tagged and text is not None:
+            marks[number] = _marks(document, number)
+    words = vocabulary(_unbroken(texts))
+    removed: Counter[str] = Counter(slanted_characters=sum(text.slanted for text in texts if text))
+    pages = [_lines(text, number, words, removed) for number, text in enumerate(texts, start=1)]
+    removed.update(drop_running(pages))
+    removed["contents_pages"] = len(drop_contents(pages))
+    title = _title(document, pages, path)
+    lines = [line for page in pages for line in page]
+    source = mark_headings(lines, marks, _outline(document))
+    form = document.get_formtype()
+    return Extraction(
+        title=title,
+        parts=parts_of(lines, title, words),
+        pages=tuple(facts),
+        page_count=count,
+        headings_from=source,
+        removed={kind: number for kind, number in sorted(removed.items()) if number},
+        form_fields=form != pdfium_c.FORMTYPE_NONE,
+        xfa=form in (pdfium_c.FORMTYPE_XFA_FULL, pdfium_c.FORMTYPE_XFA_FOREGROUND),
+    )
+
+
+def _page(document: Handle, number: int) -> tuple[PageText | None, PageFacts]:
+    try:
+        page = document[number - 1]
+    except pdfium.PdfiumError:
+        return None, PageFacts(number, 0, failed=True)
+    try:
+        text = read_page(page)
+        characters = sum(len(fragment.text) for fragment in text.fragments)
+        images, paths = _drawn(page) if characters < FEW_CHARACTERS else (0, 0)
+    except (pdfium.PdfiumError, CrowdedPageError):
+        return None, PageFacts(number, 0, failed=True)
+    finally:
+        page.close()
+    return text, PageFacts(number, characters, images, paths, text.invisible_share, text.unmapped, text.odd)
+
+
+def _drawn(page: Handle) -> tuple[int, int]:
+    kinds = Counter(
+        pdfium_c.FPDFPageObj_GetType(pdfium_c.FPDFPage_GetObject(page.raw, index))
+        for index in range(min(1000, max(0, pdfium_c.FPDFPage_CountObjects(page.raw))))
+    )
+    return kinds[pdfium_c.FPDF_PAGEOBJ_IMAGE] + kinds[pdfium_c.FPDF_PAGEOBJ_FORM], kinds[pdfium_c.FPDF_PAGEOBJ_PATH]
+
+
+def _marks(document: Handle, number: int) -> dict[int, int]:
+    page = document[number - 1]
+    try:
+        return heading_marks(page)
+    finally:
+        page.close()
+
+
+def _outline(document: Handle) -> list[OutlineEntry]:
+    try:
+        return list(read_outline(document))
+    except pdfium.PdfiumError:
+        return []
+
+
+def _unbroken(texts: Sequence[PageText | None]) -> list[str]:
+    """Return the text without the halves of words that a line's end parted."""
+    pieces: list[str] = []
+    broken = False
+    for text in texts:
+        for fragment in text.fragments if text else ():
+            words = fragment.text.split(" ")
+            pieces.append(" ".join(words[broken : len(words) - fragment.hyphen]))
+            broken = fragment.hyphen
+    return pieces
+
+
+def _lines(text: PageText | None, number: int, words: frozenset[str], removed: Counter[str]) -> list[Line]:
+    if text is None:
+        return []
+    fragments, doubled = without_doubles(text.fragments)
+    fragments, notes = without_note_marks(fragments)
+    removed.update(doubled_fragments=doubled, note_marks=notes)
+    return lines_of(reading_order(fragments), number, text.box, words)
+
+
+def _title(document: Handle, pages: Sequence[Sequence[Line]], path: Path) -> str:
+    """Return the title from the metadata unless a program made it up, else the largest text of the first page."""
+    named = plain(document.get_metadata_value("Title") or "")
+    if not _NO_TITLE.search(named):
+        return named
+    first = [line for line in (pages[0] if pages else ()) if any(c.isalpha() for c in line.text) and not line.turned]
+    if first:
+        size = max(line.size for line in first)
+        start = next(index for index, line in enumerate(first) if line.size == size)
+        run = []
+        for line in first[start : start + 3]:
+            if line.size != size:
+                break
+            run.append(line.text)
+        largest = " ".join(run)
+        if len(largest) <= 150 and size > min(line.size for line in first):
+            return largest
+    return plain(re.sub(r"[_\-]+", " ", path.stem)) or path.name

@@ -1,0 +1,70 @@
+"""The rows of a PDF page as lines: cells joined, bullets and numbers put before the text they label."""
+
+from collections.abc import Sequence
+
+from transplantqa.corpus.cleaning import join_lines, plain
+from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, LABEL, Line, starts_item
+from transplantqa.corpus.pdf_layout import Block, Row
+from transplantqa.corpus.pdf_text import Fragment
+
+
+def lines_of(
+    blocks: Sequence[Block], page: int, box: tuple[float, float, float, float], words: frozenset[str]
+) -> list[Line]:
+    """Return the lines of a page's blocks; ``box``: left, bottom, right, top of the page; ``words``: the document's."""
+    turn = blocks[0].rows[0].fragments[0].turn if blocks else 0
+    lines = []
+    for block in blocks:
+        for number, row in enumerate(block.rows):
+            made = [line for line in _row_lines(row, page, words) if line.text]
+            for line in made:
+                own_turn = row.fragments[0].turn
+                line.height = _height(line.base, own_turn, box)
+                line.turned = own_turn != turn
+            if made and number == 0:
+                made[0].starts_block = True
+            lines += made
+    return lines
+
+
+def _height(base: float, turn: int, box: tuple[float, float, float, float]) -> float:
+    left, bottom, right, top = box
+    low, high = {0: (bottom, top), 1: (-right, -left), 2: (-top, -bottom), 3: (left, right)}[turn]
+    return (base - low) / max(1.0, high - low)
+
+
+def _row_lines(row: Row, page: int, words: frozenset[str]) -> list[Line]:
+    cells = row.cells
+    if len(cells) == 1:
+        return [_line(fragment, page) for fragment in cells[0]]
+    label = plain(" ".join(fragment.text for fragment in cells[0]))
+    if len(cells) == 2 and LABEL.match(label):
+        lines = [_line(fragment, page) for fragment in cells[1]]
+        lines[0].text = f"{label if any(c.isalnum() for c in label) else BULLET} {lines[0].text}"
+        lines[0].x0 = row.x0
+        lines[0].kind = "item"
+        return lines
+    first = _line(cells[0][0], page)
+    texts = [join_lines([(plain(f.text), f.hyphen) for f in cell], words) for cell in cells]
+    first.text = CELL_SEPARATOR.join(text for text in texts if text)
+    first.kind = "row"
+    first.x1 = row.x1
+    first.hyphen = False
+    return [first]
+
+
+def _line(fragment: Fragment, page: int) -> Line:
+    text = plain(fragment.text)
+    mark = max(fragment.marks, key=lambda m: (fragment.marks[m], -m)) if fragment.marks else -1
+    return Line(
+        page=page,
+        text=text,
+        kind="item" if starts_item(text) else "text",
+        hyphen=fragment.hyphen,
+        x0=fragment.x0,
+        x1=fragment.x1,
+        base=fragment.base,
+        size=fragment.size,
+        bold=fragment.bold_share > 0.8,
+        mark=mark,
+    )

@@ -1,0 +1,304 @@
+"""Positioned text of one PDF page: words with their place and style, merged into fragments of a line.
+
+PDFium decides what the characters and word gaps are, in content order; this module adds where each word stands. Places
+are in points in a frame turned so that the text runs left to right and y grows upwards, so that ``/Rotate`` and
+rotated matrices need no care further on.
+"""
+
+import ctypes
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pypdfium2.raw as pdfium_c
+
+Handle = Any
+"""An object of pypdfium2 or PDFium, which have no types."""
+LINE_HYPHEN = "\ufffe"
+"""What PDFium writes for a hyphen that only the end of a line called for."""
+MAX_CHARACTERS = 200_000
+"""Characters on one page above which it isn't text anyone could read. Ours; a dense page has 10,000."""
+CELL_GAP = 1.8
+"""Ems of white between two words of one line from which they count as two cells."""
+_BOLD_NAME = re.compile(r"bold|black|heavy|semib|demi|cmbx|sfbx|-bd\b", re.IGNORECASE)
+_INVISIBLE = pdfium_c.FPDF_TEXTRENDERMODE_INVISIBLE
+_BREAK = re.compile(r"[^\s\ufffe\x00]+|\r\n|\n|\r|\ufffe")
+_ODD = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
+_NOTE_MARK = re.compile(r"^[\d,*†‡§ ]{1,5}$")
+_HYPHENS = ("-", "\u00ad", "\u2010")
+
+
+class CrowdedPageError(ValueError):
+    """A page has more than ``MAX_CHARACTERS``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a text object is set: ``size`` in points as seen, ``turn`` in quarter turns (-1: at another angle)."""
+
+    size: float
+    bold: bool
+    turn: int
+    mark: int
+    invisible: bool
+
+
+@dataclass(slots=True)
+class Fragment:
+    """Neighbouring words on one baseline without a wide gap. ``marks`` counts characters by marked-content id."""
+
+    text: str
+    x0: float
+    x1: float
+    base: float
+    size: float
+    bold_share: float
+    turn: int
+    hyphen: bool = False
+    marks: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """The fragments of a page in content order; ``box`` is (left, bottom, right, top) of the page before rotation.
+
+    ``slanted`` counts characters left out for standing at a slant, ``unmapped`` those of a sample of 500 whose font
+    doesn't say what letters they are, ``odd`` control, private-use and replacement characters.
+    """
+
+    box: tuple[float, float, float, float]
+    fragments: tuple[Fragment, ...]
+    invisible_share: float
+    slanted: int
+    unmapped: int
+    odd: int
+
+
+def without_doubles(fragments: Sequence[Fragment]) -> tuple[list[Fragment], int]:
+    """Return the fragments without those drawn again at the same place (shadows, doubled layers), and how many."""
+    places: dict[tuple[str, int, int, int], list[Fragment]] = {}
+    kept = []
+    for fragment in fragments:
+        near = 0.25 * fragment.size
+        column, row = round(fragment.x0 / near), round(fragment.base / near)
+        around = [(fragment.text, fragment.turn, column + x, row + y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
+        if any(_same_place(fragment, other) for place in around for other in places.get(place, ())):
+            continue
+        places.setdefault((fragment.text, fragment.turn, column, row), []).append(fragment)
+        kept.append(fragment)
+    return kept, len(fragments) - len(kept)
+
+
+def without_note_marks(fragments: Sequence[Fragment]) -> tuple[list[Fragment], int]:
+    """Return the fragments without small raised numbers drawn apart from their line (note marks), and how many."""
+    kept = [
+        fragment
+        for index, fragment in enumerate(fragments)
+        if not (
+            _NOTE_MARK.match(fragment.text)
+            and any(_raised_over(fragment, other) for other in fragments[max(0, index - 3) : index + 4])
+        )
+    ]
+    return kept, len(fragments) - len(kept)
+
+
+def _raised_over(mark: Fragment, text: Fragment) -> bool:
+    rise = mark.base - text.base
+    beside = text.x0 - text.size < mark.x0 < text.x1 + text.size
+    return mark.size <= 0.75 * text.size and 0.15 * text.size < rise < 0.7 * text.size and beside
+
+
+def _same_place(one: Fragment, other: Fragment) -> bool:
+    near = 0.25 * one.size
+    return abs(one.x0 - other.x0) < near and abs(one.base - other.base) < near
+
+
+def _function(name: str, result: Handle, *arguments: Handle) -> Callable[..., Any]:
+    """Bind a PDFium function with plain integer handles: several times faster than typed pointers."""
+    address = ctypes.cast(getattr(pdfium_c, name), ctypes.c_void_p).value
+    return ctypes.CFUNCTYPE(result, *arguments)(address or 0)
+
+
+_object_of = _function("FPDFText_GetTextObject", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+_size_of = _function("FPDFText_GetFontSize", ctypes.c_double, ctypes.c_void_p, ctypes.c_int)
+_weight_of = _function("FPDFText_GetFontWeight", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_unmapped = _function("FPDFText_HasUnicodeMapError", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_mark_of = _function("FPDFPageObj_GetMarkedContentID", ctypes.c_int, ctypes.c_void_p)
+_mode_of = _function("FPDFTextObj_GetTextRenderMode", ctypes.c_int, ctypes.c_void_p)
+_box_of = _function("FPDFText_GetCharBox", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)
+_origin_of = _function("FPDFText_GetCharOrigin", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 2)
+
+
+class _Handles:
+    """One text page with its buffers and the styles of its text objects."""
+
+    def __init__(self, textpage: Handle) -> None:
+        self.page = ctypes.cast(textpage.raw, ctypes.c_void_p).value
+        self.raw = textpage.raw
+        self.count = max(0, pdfium_c.FPDFText_CountChars(textpage.raw))
+        self._doubles = (ctypes.c_double * 6)()
+        self._slots = [ctypes.addressof(self._doubles) + 8 * i for i in range(6)]
+        self._styles: dict[int | None, Style] = {}
+
+    def text(self) -> str:
+        """Return one character a PDFium index, so that positions in it are PDFium's."""
+        buffer = (ctypes.c_ushort * (self.count + 1))()
+        written = pdfium_c.FPDFText_GetText(self.raw, 0, self.count, buffer) - 1
+        text = bytes(buffer)[: 2 * max(0, written)].decode("utf-16-le", "replace")
+        if len(text) == self.count:
+            return text
+        return "".join(_character(pdfium_c.FPDFText_GetUnicode(self.raw, i)) for i in range(self.count))
+
+    def style(self, index: int) -> Style:
+        """Return the style of the text object that the character at ``index`` belongs to."""
+        key = _object_of(self.page, index)
+        if key not in self._styles:
+            self._styles[key] = self._measure(index, key)
+        return self._styles[key]
+
+    def _measure(self, index: int, text_object: int | None) -> Style:
+        matrix = pdfium_c.FS_MATRIX()
+        pdfium_c.FPDFText_GetMatrix(self.raw, index, matrix)
+        size = _size_of(self.page, index) * math.hypot(matrix.c, matrix.d)
+        angle = math.degrees(math.atan2(matrix.b, matrix.a))
+        turn = round(angle / 90) % 4 if abs(angle / 90 - round(angle / 90)) < 0.06 else -1
+        name = ctypes.create_string_buffer(128)
+        flags = ctypes.c_int()
+        pdfium_c.FPDFText_GetFontInfo(self.raw, index, name, 128, flags)
+        bold = bool(_BOLD_NAME.search(name.value.decode("latin-1"))) or _weight_of(self.page, index) >= 600
+        mark = _mark_of(text_object) if text_object else -1
+        invisible = bool(text_object) and _mode_of(text_object) == _INVISIBLE
+        return Style(size=round(size * 2) / 2 or 1.0, bold=bold, turn=turn, mark=mark, invisible=invisible)
+
+    def span(self, first: int, last: int, turn: int) -> tuple[float, float, float]:
+        """Return (x0, x1, baseline) of the characters ``first``..``last`` in the frame of ``turn``."""
+        values, slots = self._doubles, self._slots
+        _box_of(self.page, first, *slots[:4])
+        left, right, bottom, top = values[0], values[1], values[2], values[3]
+        if last != first:
+            _box_of(self.page, last, *slots[:4])
+            left, right = min(left, values[0]), max(right, values[1])
+            bottom, top = min(bottom, values[2]), max(top, values[3])
+        _origin_of(self.page, first, *slots[4:])
+        x, y = values[4], values[5]
+        if turn == 1:
+            return bottom, top, -x
+        if turn == 2:
+            return -right, -left, -y
+        if turn == 3:
+            return -top, -bottom, x
+        return left, right, y
+
+
+def _character(code: int) -> str:
+    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+
+
+@dataclass(slots=True)
+class _Word:
+    text: str
+    x0: float
+    x1: float
+    base: float
+    style: Style
+
+
+def read_page(page: Handle) -> PageText:
+    """Read the words of a pypdfium2 page as fragments in content order.
+
+    Text set at a slant (watermarks) is left out and counted.
+    """
+    textpage = page.get_textpage()
+    try:
+        handles = _Handles(textpage)
+        if handles.count > MAX_CHARACTERS:
+            raise CrowdedPageError
+        text = handles.text()
+        characters = invisible = slanted = 0
+        fragments: list[Fragment] = []
+        for line, hyphen in _lines(text):
+            words = []
+            for start, end in line:
+                style = handles.style(start)
+                characters += end - start
+                invisible += (end - start) * style.invisible
+                if style.turn < 0:
+                    slanted += end - start
+                    continue
+                words.append(_Word(text[start:end], *handles.span(start, end - 1, style.turn), style))
+            found = list(_merge(words))
+            if found and hyphen:
+                found[-1].hyphen = True
+            fragments.extend(found)
+        unmapped = sum(_unmapped(handles.page, i) == 1 for i in range(0, handles.count, 1 + handles.count // 500))
+    finally:
+        textpage.close()
+    return PageText(
+        page.get_cropbox(), tuple(fragments), invisible / max(1, characters), slanted, unmapped, len(_ODD.findall(text))
+    )
+
+
+def _lines(text: str) -> Iterator[tuple[list[tuple[int, int]], bool]]:
+    """Yield each line's word spans and whether the line ends in a hyphen that may be its own."""
+    words: list[tuple[int, int]] = []
+    for match in _BREAK.finditer(text):
+        token = match.group()
+        if token == LINE_HYPHEN:
+            yield words, True
+            words = []
+        elif token[0] in "\r\n":
+            yield words, _ends_in_hyphen(text, words)
+            words = []
+        else:
+            words.append(match.span())
+    yield words, _ends_in_hyphen(text, words)
+
+
+def _ends_in_hyphen(text: str, words: Sequence[tuple[int, int]]) -> bool:
+    return bool(words) and text[words[-1][1] - 1] in _HYPHENS and words[-1][1] - words[-1][0] > 1
+
+
+def _merge(words: list[_Word]) -> Iterator[Fragment]:
+    """Join the words of a line until a wide gap, another baseline or another direction."""
+    group: list[_Word] = []
+    for word in words:
+        if group and not _continues(group[-1], word):
+            yield _fragment(group)
+            group = []
+        group.append(word)
+    if group:
+        yield _fragment(group)
+
+
+def _continues(previous: _Word, word: _Word) -> bool:
+    size = max(previous.style.size, word.style.size)
+    gap = max(word.x0 - previous.x1, previous.x0 - word.x1)
+    return (
+        word.style.turn == previous.style.turn and gap < CELL_GAP * size and abs(word.base - previous.base) < 0.6 * size
+    )
+
+
+def _fragment(words: list[_Word]) -> Fragment:
+    sizes: dict[float, int] = {}
+    marks: dict[int, int] = {}
+    bold = total = 0
+    for word in words:
+        length = len(word.text)
+        sizes[word.style.size] = sizes.get(word.style.size, 0) + length
+        marks[word.style.mark] = marks.get(word.style.mark, 0) + length
+        bold += length * word.style.bold
+        total += length
+    size = max(sizes, key=lambda s: (sizes[s], s))
+    base = next(word.base for word in words if word.style.size == size)
+    return Fragment(
+        text=" ".join(word.text for word in words),
+        x0=min(word.x0 for word in words),
+        x1=max(word.x1 for word in words),
+        base=base,
+        size=size,
+        bold_share=bold / total,
+        turn=words[0].style.turn,
+        marks=marks,
+    )

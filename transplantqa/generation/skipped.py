@@ -1,0 +1,15 @@
+"""Cells that are decided before a generator sees them: the retriever found silence, or failed."""
+
+from transplantqa.generation.protocols import Cell
+from transplantqa.records import Answer, Outcome
+
+
+def without_call(cell: Cell, abstention: str) -> Answer | None:
+    """Return the answer of a cell whose evidence is empty or failed, or none when the generator must answer it."""
+    question_id, document_id = cell.question.question_id, cell.document_id
+    if cell.evidence.outcome is Outcome.OK and cell.passages:
+        return None
+    if cell.evidence.outcome in (Outcome.OK, Outcome.EMPTY_RETRIEVAL):
+        return Answer(question_id, document_id, Outcome.EMPTY_RETRIEVAL, text=abstention)
+    reason = cell.evidence.error or "the retriever failed"
+    return Answer(question_id, document_id, Outcome.ENGINE_ERROR, text="", error=reason)

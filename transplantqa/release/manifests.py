@@ -1,0 +1,62 @@
+"""How each released system was made, as data that is read and never executed."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from transplantqa.redaction import redact
+from transplantqa.release.names import DocumentNames, Pseudonyms
+from transplantqa.store.run_folder import RunFolder
+
+_PATH_KEYS = frozenset({"artifacts", "path", "folder", "file", "manifest", "cache_dir", "tracking", "model_path"})
+
+
+def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]:
+    """Return fingerprints, configuration, versions, outcomes, findings of one system; no secret, no local path.
+
+    With pseudonyms, the figures of single documents are left out: their names would give the documents away.
+    """
+    config = redact(_portable(run.config))
+    hidden = isinstance(names, Pseudonyms)
+    return {
+        "system": run.system,
+        "split": split,
+        "run_id": run.run_id,
+        "fingerprints": dict(run.section("fingerprints")),
+        "versions": dict(run.section("versions")),
+        "created": run.record.get("created"),
+        "plan_sha256": run.record.get("plan_sha256"),
+        "outcomes": dict(run.section("outcomes")),
+        "seconds": dict(run.section("seconds")),
+        "config": config,
+        "metrics": {name: value for name, value in run.measures.metrics.items() if not (hidden and _of_document(name))},
+        "gold": dict(run.measures.gold),
+        "not_an_instrument": list(run.measures.not_an_instrument),
+    }
+
+
+def manifest_bytes(content: Mapping[str, Any]) -> bytes:
+    """Return a manifest as the UTF-8 JSON that is published."""
+    return (json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode("utf-8", "replace")
+
+
+def _of_document(metric: str) -> bool:
+    return metric.startswith("document/")
+
+
+def _portable(value: object) -> Any:
+    """Return a configuration with local paths reduced to their last part."""
+    if isinstance(value, Mapping):
+        return {
+            key: _last_part(item) if key in _PATH_KEYS and isinstance(item, str) else _portable(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_portable(item) for item in value]
+    if isinstance(value, str) and value.startswith(("/", "~/")) and "\n" not in value:
+        return _last_part(value)
+    return value
+
+
+def _last_part(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,115 @@
+"""From a run's rows to published rows: Arrow in, Arrow out, batch by batch."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from transplantqa.errors import InputError
+from transplantqa.release.features import LABELS
+from transplantqa.release.names import DocumentNames
+
+Columns = dict[str, pa.Array]
+
+
+@dataclass(frozen=True)
+class Publisher:
+    """Publishes rows of one run.
+
+    ``texts`` maps a section id to its text for documents that may be redistributed, and only those.
+    """
+
+    names: DocumentNames
+    texts: Mapping[str, str]
+
+    def publish(self, config: str, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+        """Return the published form of a batch of ``answers``, ``evidence`` or ``comparisons``.
+
+        Raises:
+            InputError: if the batch lacks a column or holds a label that isn't one.
+        """
+        shape: Callable[[Columns], Columns] = {
+            "answers": self._answers,
+            "evidence": self._evidence,
+            "comparisons": self._comparisons,
+        }[config]
+        columns = shape(dict(zip(batch.schema.names, batch.columns, strict=True)))
+        missing = [name for name in schema.names if name not in columns]
+        if missing:
+            raise InputError(
+                f"{config}: the run has no column {', '.join(missing)}; it was made by another version.\n"
+                "Run it again: finished work is reused."
+            )
+        return pa.RecordBatch.from_arrays([columns[field.name].cast(field.type) for field in schema], schema=schema)
+
+    def _answers(self, columns: Columns) -> Columns:
+        return {**columns, "document_id": mapped(columns["document_id"], self.names.document)}
+
+    def _comparisons(self, columns: Columns) -> Columns:
+        left = mapped(columns["document_a"], self.names.document)
+        right = mapped(columns["document_b"], self.names.document)
+        # Pairs are unordered and kept with a < b, which new names may turn round.
+        turned = pc.greater(left, right)
+        side = mapped(columns["silent_side"], lambda value: {"a": "b", "b": "a"}.get(value, value))
+        return {
+            **columns,
+            "document_a": pc.if_else(turned, right, left),
+            "document_b": pc.if_else(turned, left, right),
+            "silent_side": pc.if_else(turned, side, columns["silent_side"]),
+            "label": _class_labels(columns["label"]),
+        }
+
+    def _evidence(self, columns: Columns) -> Columns:
+        return {
+            **columns,
+            "document_id": mapped(columns["document_id"], self.names.document),
+            "passages": within(columns["passages"], self._passages),
+            "candidates": within(columns["candidates"], self._candidates),
+        }
+
+    def _passages(self, passages: Columns) -> Columns:
+        spans = (passages[name].to_pylist() for name in ("section_id", "char_start", "char_end"))
+        texts = [self._span(*span) for span in zip(*spans, strict=True)]
+        return {
+            **passages,
+            "section_id": mapped(passages["section_id"], self.names.part),
+            "text": pa.array(texts, pa.string()),
+        }
+
+    def _span(self, section_id: str, start: int, end: int) -> str | None:
+        text = self.texts.get(section_id)
+        return None if text is None else text[start:end]
+
+    def _candidates(self, candidates: Columns) -> Columns:
+        return {**candidates, "chunk_id": mapped(candidates["chunk_id"], self.names.part)}
+
+
+def mapped(column: pa.Array, rename: Callable[[str], str]) -> pa.Array:
+    """Return a text column with each different value renamed once; nulls stay."""
+    encoded = column.dictionary_encode()
+    renamed = pa.array([rename(value) for value in encoded.dictionary.to_pylist()], pa.string())
+    return renamed.take(encoded.indices)
+
+
+def within(column: pa.Array, change: Callable[[Columns], Columns]) -> pa.Array:
+    """Return a list-of-struct column with ``change`` applied to the structs' fields; null lists become empty."""
+    structs = column.flatten()
+    fields = {kind.name: array for kind, array in zip(structs.type, structs.flatten(), strict=True)}
+    changed = change(fields)
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(list(changed.values()), list(changed)))
+
+
+def _class_labels(labels: pa.Array) -> pa.Array:
+    indices = pc.index_in(labels, value_set=pa.array(LABELS, pa.string()))
+    unknown = labels.filter(pc.and_(pc.is_valid(labels), pc.is_null(indices)))
+    if len(unknown):
+        found = ", ".join(sorted(set(unknown.to_pylist())))
+        raise InputError(
+            f"comparisons: {found} is not a label; labels are {', '.join(LABELS)}.\n"
+            "The run was made by another version. Run it again: finished work is reused."
+        )
+    return indices

@@ -1,0 +1,152 @@
+"""The findings of one or several runs as plain data: what the closing table shows and ``--json`` prints."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow.compute as pc
+
+from transplantqa.records import FAILED_OUTCOMES, Label
+from transplantqa.store.run_folder import RunFolder
+
+HEADLINES: tuple[tuple[str, str], ...] = (
+    ("absence_rate", "silent answers"),
+    ("pair_absence_rate", "pairs with a silent side"),
+    ("divergence_rate", "divergent pairs, pooled"),
+    ("divergence_rate_question_mean", "divergent, per question"),
+    ("any_divergence_rate", "questions with divergence"),
+    ("any_divergence_rarefied", "the same, rarefied"),
+    ("source_dependence_index", "source dependence index"),
+    ("severity_weighted_divergence", "severity-weighted"),
+)
+"""Headline measures with the words they go by, in the order shown."""
+
+LABEL_SHARES: tuple[tuple[str, str], ...] = tuple((f"label/{label}", label) for label in Label)
+CHECKS: tuple[tuple[str, str], ...] = (
+    ("support_rate", "answers supported by evidence"),
+    ("parse_success_rate", "judgements parsed"),
+    ("failure_rate", "failed units"),
+    ("judge_kappa", "judge against people (kappa)"),
+)
+_SUFFIXES = ("_n", "_lo", "_hi", "_low", "_high", "_best", "_worst")
+_STAGE_WORDS = {"ingest": "documents", "retrieve": "evidence", "generate": "answers", "compare": "judgements"}
+_COUNTED_TABLES = ("evidence", "answers", "comparisons")
+
+
+def closing_summary(runs: Sequence[RunFolder], commands: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the findings of finished runs, JSON-safe, with the commands that lead further: ``commands`` and our own.
+
+    Each figure is a mapping of ``name``, ``title``, ``value`` and, where there are, ``n`` (its denominator) and the
+    interval ``lo``, ``hi``.
+
+    Raises:
+        InputError: if a run isn't finished.
+    """
+    return {"runs": [_run_summary(run) for run in runs], "next": [*commands, *next_commands(runs)]}
+
+
+def next_commands(runs: Sequence[RunFolder]) -> list[str]:
+    """Return the commands a person types next, each complete."""
+    if not runs:
+        return []
+    first = runs[0]
+    question = _first_question(first)
+    commands = [] if question is None else [f"transplantqa show {_argument('question', question)} run={first.path}"]
+    paths = ",".join(str(run.path) for run in runs)
+    return [*commands, f"transplantqa release {_argument('runs', f'[{paths}]')}"]
+
+
+def figure(figures: Mapping[str, float], name: str, title: str) -> dict[str, Any] | None:
+    """Return one figure with its denominator and interval; null where there is neither a value nor a denominator."""
+    if name not in figures and f"{name}_n" not in figures:
+        return None
+    found: dict[str, Any] = {"name": name, "title": title, "value": figures.get(name)}
+    for part in ("n", "lo", "hi"):
+        if f"{name}_{part}" in figures:
+            found[part] = figures[f"{name}_{part}"]
+    if "n" in found and float(found["n"]).is_integer():
+        found["n"] = int(found["n"])
+    return found
+
+
+def _run_summary(run: RunFolder) -> dict[str, Any]:
+    measures = run.measures
+    return {
+        "system": run.system,
+        "run_id": run.run_id,
+        "sweep_id": run.sweep_id,
+        "path": str(run.path),
+        "findings": _figures(measures.metrics, HEADLINES),
+        "labels": _figures(measures.metrics, LABEL_SHARES),
+        "checks": _figures(measures.metrics, CHECKS),
+        "gold": _figures(measures.gold, [(name, name.replace("_", " ")) for name in measures.gold]),
+        "not_an_instrument": list(measures.not_an_instrument),
+        "judge_validated": "judge_kappa" in measures.metrics,
+        "notes": list(measures.notes),
+        "failures": _failures(run),
+        "unreadable_documents": _unreadable(run),
+        "reuse": _reuse(run),
+        "tokens": {
+            kind: int(measures.metrics[f"tokens_{kind}"])
+            for kind in ("prompt", "completion")
+            if f"tokens_{kind}" in measures.metrics
+        },
+        "seconds": dict(run.section("seconds")),
+    }
+
+
+def _figures(figures: Mapping[str, float], wanted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    bases = [(name, title) for name, title in wanted if not _is_part(name, figures)]
+    found = (figure(figures, name, title) for name, title in bases)
+    return [item for item in found if item is not None]
+
+
+def _is_part(name: str, figures: Mapping[str, float]) -> bool:
+    return any(name.endswith(suffix) and name.removesuffix(suffix) in figures for suffix in _SUFFIXES)
+
+
+def _failures(run: RunFolder) -> dict[str, dict[str, int]]:
+    """Return table to failed outcome to units, only where there are any."""
+    found: dict[str, dict[str, int]] = {}
+    for name in _COUNTED_TABLES:
+        if not run.has_table(name):
+            continue
+        counts = pc.value_counts(run.table(name, ["outcome"])["outcome"]).to_pylist()
+        failed = {row["values"]: row["counts"] for row in counts if row["values"] in set(FAILED_OUTCOMES)}
+        if failed:
+            found[name] = dict(sorted(failed.items()))
+    return found
+
+
+def _unreadable(run: RunFolder) -> list[dict[str, Any]]:
+    if not run.has_table("documents"):
+        return []
+    rows = run.table("documents", ["document_id", "verdict", "reasons"]).to_pylist()
+    rejected = [row for row in rows if row["verdict"] == "reject"]
+    return [{"document_id": row["document_id"], "reasons": row["reasons"]} for row in rejected]
+
+
+def _reuse(run: RunFolder) -> list[dict[str, Any]]:
+    """Return stages with the units that earlier runs had done, of all units that have an outcome."""
+    outcomes = run.section("outcomes")
+    return [
+        {
+            "stage": stage,
+            "title": _STAGE_WORDS.get(stage, stage),
+            "reused": int(reused),
+            "planned": sum(outcomes[stage].values()),
+        }
+        for stage, reused in run.section("reused").items()
+        if isinstance(outcomes.get(stage), Mapping)
+    ]
+
+
+def _argument(key: str, value: str) -> str:
+    return shlex.quote(f"{key}={value}")
+
+
+def _first_question(run: RunFolder) -> str | None:
+    if not run.has_table("questions"):
+        return None
+    ids = run.table("questions", ["question_id"])["question_id"].to_pylist()
+    return ids[0] if ids else None

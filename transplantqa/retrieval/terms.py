@@ -1,0 +1,95 @@
+"""Text to search terms: one analysis for questions and passages, so that what looks alike matches."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+from typing import Literal
+
+Language = Literal[
+    "danish",
+    "dutch",
+    "english",
+    "french",
+    "german",
+    "italian",
+    "norwegian",
+    "portuguese",
+    "russian",
+    "spanish",
+    "swedish",
+    "turkish",
+    "none",
+]
+"""Snowball stemmer and stop words of that language; ``none`` uses neither."""
+
+INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+DIGIT_GROUP = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+ASCII_WORD = re.compile(r"\d+(?:\.\d+)*|[a-z][a-z0-9]*")
+"""What ``_pattern`` finds in folded ASCII text, several times faster."""
+UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Kana and ideographs, written without spaces: each character is a term."""
+
+
+def normalise(text: str) -> str:
+    """Fold what looks the same: ligatures and widths (NFKC), composed and decomposed, case, invisible characters."""
+    return unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).casefold()
+
+
+class TermAnalyzer:
+    """Splits text into stemmed terms without stop words.
+
+    Numbers keep their decimals, lose their thousands separators and part from a unit written to them: "2.5mg" and
+    "2.5 mg" give the same terms. One-character terms are kept: in "2 mg" the dose is the point.
+    """
+
+    def __init__(self, language: Language = "english") -> None:
+        self.language = language
+        self._stop = _stop_words(language)
+        self._stem = _stemmer(language)
+        self._known: dict[str, str | None] = {}
+        self._remembered: dict[str, list[str]] = {}
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of ``text`` in order, repeats kept."""
+        plain = DIGIT_GROUP.sub("", normalise(text))
+        found = (ASCII_WORD if plain.isascii() else _pattern()).findall(plain)
+        known = self._known
+        stems = (known[word] if word in known else self._term(word) for word in found)
+        return [term for term in stems if term is not None]
+
+    def remembered(self, text: str) -> list[str]:
+        """Return the terms of a text that comes again and again, such as a question asked of many documents."""
+        if text not in self._remembered:
+            self._remembered[text] = self.terms(text)
+        return self._remembered[text]
+
+    def _term(self, word: str) -> str | None:
+        self._known[word] = None if word in self._stop else self._stem(word)
+        return self._known[word]
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    marks = "".join(chr(code) for code in range(0x300, 0x20000) if unicodedata.category(chr(code)).startswith("M"))
+    return re.compile(rf"\d+(?:\.\d+)*|[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W\d_])(?:(?![{UNSPACED}])[^\W_]|[{marks}])*")
+
+
+@cache
+def _stop_words(language: Language) -> frozenset[str]:
+    if language == "none":
+        return frozenset()
+    from bm25s import stopwords  # noqa: PLC0415
+
+    name = "STOPWORDS_EN_PLUS" if language == "english" else f"STOPWORDS_{language.upper()}"
+    return frozenset(normalise(word) for word in getattr(stopwords, name))
+
+
+@cache
+def _stemmer(language: Language) -> Callable[[str], str]:
+    if language == "none":
+        return str
+    from Stemmer import Stemmer  # noqa: PLC0415
+
+    stem: Callable[[str], str] = Stemmer(language).stemWord
+    return stem

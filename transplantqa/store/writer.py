@@ -1,0 +1,210 @@
+"""Writing rows as they come. A thread of its own flushes them, so that no signal falls into the middle of a flush."""
+
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+
+from transplantqa.errors import StoreError
+from transplantqa.records import FAILED_OUTCOMES
+from transplantqa.store.journal import Journal
+from transplantqa.store.locks import HEARTBEAT_SECONDS, WriterLock
+from transplantqa.store.parts import journal_path, next_stem
+from transplantqa.store.rows import check_row, converts, to_batch
+from transplantqa.store.sealing import seal_journal
+from transplantqa.store.tables import TableSpec
+
+FLUSH_ROWS = 64
+FLUSH_SECONDS = 30.0
+SEAL_ROWS = 50_000
+SEAL_BYTES = 256 * 2**20  # ours: a part is built in memory
+_BUFFERED_FLUSHES = 4  # ours: a stage is slowed to the disk's pace when this many flushes wait
+
+Attempts = dict[tuple[tuple[Any, ...], str], int]
+
+_log = logging.getLogger(__name__)
+
+
+class ShardFiles:
+    """The journal of one shard, made at its first row, and the parts it is sealed into. For the holder of ``lock``."""
+
+    def __init__(self, folder: Path, label: str, spec: TableSpec, lock: WriterLock) -> None:
+        self._folder = folder
+        self._label = label
+        self._spec = spec
+        self._lock = lock
+        self._stem = ""
+        self._journal: Journal | None = None
+
+    def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Put rows on disk; seal the journal when it is full.
+
+        Raises:
+            StoreError: the disk refuses, or another machine has taken the shard over.
+        """
+        if not self._lock.still_held():
+            raise StoreError(
+                f"{self._lock.path} was taken over by another writer: this one showed no sign of life for too long.\n"
+                "Let the other finish, or stop it and run this command again; what was flushed is kept."
+            )
+        try:
+            batch = to_batch(rows, self._spec)
+        except (pa.ArrowException, TypeError, OverflowError):
+            self._append(to_batch([row for row in rows if converts(row, self._spec)], self._spec))
+            raise
+        self._append(batch)
+
+    def _append(self, batch: pa.RecordBatch) -> None:
+        if self._journal is None:
+            self._stem = next_stem(self._folder, self._label)
+            self._journal = Journal(journal_path(self._folder, self._stem))
+        self._journal.append(batch)
+        if self._journal.rows >= SEAL_ROWS or self._journal.bytes >= SEAL_BYTES:
+            self.seal()
+
+    def seal(self) -> None:
+        """Seal what was written so far into a part."""
+        if self._journal is not None:
+            self.close()
+            seal_journal(self._folder, self._stem, self._spec)
+
+    def close(self) -> None:
+        """Leave the journal as it is, for the next writer of the shard to seal."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+
+class Writer:
+    """Appends rows to one shard of a ledger; made by ``Ledger.writer`` and used as a context manager.
+
+    Rows are durable after ``flush``, after every ``flush_rows`` rows, after ``flush_seconds``, and when the block ends,
+    by an exception too. A block that ends well seals its rows; the next writer of the shard seals what any other left.
+    Not to be shared between threads.
+    """
+
+    def __init__(
+        self,
+        files: ShardFiles,
+        lock: WriterLock,
+        spec: TableSpec,
+        attempts: Attempts,
+        flush_rows: int = FLUSH_ROWS,
+        flush_seconds: float = FLUSH_SECONDS,
+    ) -> None:
+        self._files = files
+        self._lock = lock
+        self._spec = spec
+        self._attempts = attempts
+        self._flush_rows = flush_rows
+        self._flush_seconds = flush_seconds
+        self._rows: list[dict[str, Any]] = []
+        self._oldest = self._beaten = time.monotonic()
+        self._appended = self._durable = self._wanted = 0
+        self._closing = False
+        self._failure: Exception | None = None
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._work, name="ledger-writer", daemon=True)
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Take a row, to be flushed with others. ``attempt`` is counted here unless the row brings it.
+
+        Raises:
+            ValueError: the table does not describe such a row.
+            StoreError: the disk refused an earlier flush.
+        """
+        numbered = {**row, "attempt": row.get("attempt") or self._next_attempt(row)}
+        check_row(numbered, self._spec)
+        if numbered["outcome"] in FAILED_OUTCOMES:
+            self._attempts[self._unit(numbered)] = numbered["attempt"]
+        with self._changed:
+            self._changed.wait_for(lambda: self._failure or len(self._rows) < _BUFFERED_FLUSHES * self._flush_rows)
+            self._raise_failure()
+            if not self._rows:
+                self._oldest = time.monotonic()
+            self._rows.append(numbered)
+            self._appended += 1
+            if len(self._rows) >= self._flush_rows:
+                self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Wait until every row appended so far is on disk.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        with self._changed:
+            self._wanted = self._appended
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._failure or self._durable >= self._wanted)
+            self._raise_failure()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            with self._changed:
+                self._closing = True
+                self._changed.notify_all()
+            self._thread.join()
+            if self._failure is not None and error is not None and error is not self._failure:
+                _log.error("%d rows could not be kept: %s", len(self._rows), self._failure)
+            if error is None:
+                self._raise_failure()
+                self._files.seal()
+        finally:
+            self._files.close()
+
+    def _unit(self, row: Mapping[str, Any]) -> tuple[tuple[Any, ...], str]:
+        return tuple(row.get(name) for name in self._spec.key), str(row.get("inputs_sha256"))
+
+    def _next_attempt(self, row: Mapping[str, Any]) -> int:
+        return self._attempts.get(self._unit(row), 0) + 1
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _work(self) -> None:
+        try:
+            while self._turn():
+                pass
+        except Exception as failure:  # noqa: BLE001 - raised again in the caller's thread
+            with self._changed:
+                self._failure = failure
+                self._changed.notify_all()
+
+    def _turn(self) -> bool:
+        """Wait for something to do and do it; false when the writer is closed and everything is on disk."""
+        with self._changed:
+            self._changed.wait_for(self._is_due, timeout=min(self._flush_seconds, HEARTBEAT_SECONDS))
+            rows = list(self._rows) if self._is_due() else []
+            if self._closing and not rows:
+                return False
+        if rows:
+            self._files.write(rows)
+            self._mark_durable(len(rows))
+        if time.monotonic() - self._beaten >= HEARTBEAT_SECONDS:
+            self._lock.beat()
+            self._beaten = time.monotonic()
+        return True
+
+    def _is_due(self) -> bool:
+        waited = bool(self._rows) and time.monotonic() - self._oldest >= self._flush_seconds
+        return self._closing or waited or len(self._rows) >= self._flush_rows or self._wanted > self._durable
+
+    def _mark_durable(self, count: int) -> None:
+        with self._changed:
+            del self._rows[:count]
+            self._durable += count
+            self._oldest = time.monotonic()
+            self._changed.notify_all()
