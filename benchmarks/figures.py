@@ -66,7 +66,7 @@ def main(benchmark: str, measure: Callable[[bool], Sequence[Figure]], arguments:
     return 0 if all(found.met is not False for found in figures) else 1
 
 
-def report(benchmark: str, figures: Sequence[Figure], quick: bool) -> dict[str, object]:  # noqa: FBT001 - a fact
+def report(benchmark: str, figures: Sequence[Figure], quick: bool) -> dict[str, object]:
     """Return the object that ``--json`` prints."""
     return {
         "benchmark": benchmark,
@@ -81,8 +81,9 @@ def report(benchmark: str, figures: Sequence[Figure], quick: bool) -> dict[str, 
 def table(figures: Sequence[Figure]) -> str:
     """Return the figures as aligned lines."""
     width = max((len(found.name) for found in figures), default=0)
-    marks = {True: "met", False: "MISSED", None: ""}
-    return "\n".join(
-        f"{found.name:<{width}}  {found.value:>12.4g} {found.unit:<10}  {found.target or '':<10} {marks[found.met]}".rstrip()
-        for found in figures
-    )
+    return "\n".join(_line(found, width) for found in figures)
+
+
+def _line(found: Figure, width: int) -> str:
+    mark = {True: "met", False: "MISSED", None: ""}[found.met]
+    return f"{found.name:<{width}}  {found.value:>12.4g} {found.unit:<10}  {found.target or '':<10} {mark}".rstrip()

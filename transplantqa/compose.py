@@ -45,7 +45,6 @@ def check(line: CommandLine) -> None:
     overrides = list(_parsed(line, problems))
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         search = [f"hydra.searchpath=[file://{line.config_dir.resolve()}]"] if line.config_dir else []
-        compose(line.command, overrides=search)
         loader = GlobalHydra.instance().config_loader()
         with_search = _Loader(loader, tuple(search))
         overrides = [override for override in overrides if _known(override, with_search, problems)]

@@ -131,5 +131,5 @@ def system_name(choices: Mapping[str, str | None], overrides: Sequence[str]) -> 
             continue
         if not choices.get("experiment") and key in {"retriever", "model"}:
             continue
-        parts.append(value if key in choices else f"{key.rpartition('.')[2]}={value}")
+        parts.append(value if key in choices else f"{key.rpartition('.')[2]}={value.rpartition('/')[2]}")
     return re.sub(r"[^\w.=-]+", "-", "_".join(parts)).strip("-")

@@ -46,6 +46,19 @@ class System:
             built[component_key(config.embedder)] = CachedEmbedder(embedder, Path(config.artifacts))
         return cls(*(build(getattr(config, name), built) for name in cls.__dataclass_fields__))
 
+    def check(self, stages: frozenset[str]) -> None:
+        """Name every component of the stages asked for, so that a missing model is told before hours of work.
+
+        Raises:
+            ModelError: if weights or an endpoint can't be found.
+        """
+        if "retrieve" in stages:
+            self.retriever.identity()
+        if "generate" in stages:
+            self.generator.identity()
+        if "compare" in stages:
+            self.judge.identity()
+
 
 @dataclass(frozen=True)
 class FinishedRun:
@@ -85,6 +98,7 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
         TransplantQAError: what the user can mend; finished work stays in the ledger.
     """
     system = System.assemble(config)
+    system.check(frozenset(config.stages))
     shard = Shard(config.shard.index, config.shard.count)
     with StopRequest() as stop:
         retry = tuple(Outcome(outcome) for outcome in config.retry)

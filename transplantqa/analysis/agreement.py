@@ -3,10 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from transplantqa.analysis.counts import IntArray
+
 Matrix = NDArray[np.int64]
 
 
-def confusion(reference: NDArray[np.int64], other: NDArray[np.int64], labels: int) -> Matrix:
+def confusion(reference: IntArray, other: IntArray, labels: int) -> Matrix:
     """Count (reference, other) label positions: a (labels, labels) matrix, rows the reference."""
     return np.bincount(reference * labels + other, minlength=labels * labels).astype(np.int64).reshape(labels, labels)
 

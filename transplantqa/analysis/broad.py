@@ -30,7 +30,7 @@ class Agreements:
 
 def broad_agreements(pairs: Pairs, documents: int, minimum: int) -> Agreements:
     """Return ``(CONSISTENT + COMPLEMENTARY) / visible`` of document pairs of ``minimum`` or more visible questions."""
-    flat = pairs.a * documents + pairs.b
+    flat = pairs.a.astype(np.int64) * documents + pairs.b
     size = documents * documents
     visible = np.bincount(flat, weights_of(VISIBLE, PAIR_STATES)[pairs.state], size)
     agreeing = np.bincount(flat, weights_of(AGREEMENT, PAIR_STATES)[pairs.state], size)

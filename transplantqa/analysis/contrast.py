@@ -71,7 +71,7 @@ def pair_up(cells: Cells, pairs: tuple[Pairs, Pairs], masks: tuple[Mask, Mask]) 
     stride = len(cells.document_ids)
     sides = []
     for side, mask in zip(pairs, masks, strict=True):
-        keys = (side.question * stride + side.a) * stride + side.b
+        keys = (side.question.astype(np.int64) * stride + side.a) * stride + side.b
         sides.append((keys[mask], side.state[mask], side.question[mask]))
     (keys, before, question), (other_keys, other_state, _) = sides
     at, there = find(other_keys, keys)
@@ -198,7 +198,11 @@ def unchanged(low: float, high: float, margin: float) -> bool:
 def cell_changes(before: Cells, after: Cells) -> NDArray[np.int64]:
     """Count cells by state before (rows) and after (columns), over cells in both; states as in ``CellState``."""
     stride = len(before.document_ids)
-    at, there = find(after.question * stride + after.document, before.question * stride + before.document)
-    first = before.state[there]
+    at, there = find(_cell_keys(after, stride), _cell_keys(before, stride))
+    first = before.state[there].astype(np.int64)
     second = after.state[at[there]]
     return np.bincount(first * 4 + second, minlength=16).astype(np.int64).reshape(4, 4)
+
+
+def _cell_keys(cells: Cells, stride: int) -> IntArray:
+    return cells.question.astype(np.int64) * stride + cells.document

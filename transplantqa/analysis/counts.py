@@ -16,7 +16,8 @@ from transplantqa.analysis.tables import AuditTables
 from transplantqa.errors import InputError
 from transplantqa.records import FAILED_OUTCOMES, Label, Outcome
 
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.integer[Any]]
+"""Any width: millions of pairs are kept as 32-bit positions and 8-bit states."""
 DEFAULT_VARIANT = "default"
 UNREADABLE = "reject"
 
@@ -109,7 +110,7 @@ class JudgeCalls:
 def positions(column: pa.ChunkedArray, ids: tuple[str, ...]) -> IntArray:
     """Return where each value stands in ``ids``; -1 where it doesn't or is null."""
     found = pc.index_in(column.cast(pa.string()), value_set=pa.array(ids, pa.string()), skip_nulls=True)
-    result: IntArray = np.asarray(pc.fill_null(found, -1), dtype=np.int64)
+    result: IntArray = np.asarray(pc.fill_null(found, -1), dtype=np.int32)
     return result
 
 
@@ -131,7 +132,7 @@ def read_cells(tables: AuditTables) -> Cells:
     _require(known, answers, "answers", "document_id", "are not among the documents")
     state = _cell_states(answers["outcome"])
     kept = document >= 0
-    key = question[kept] * max(len(document_ids), 1) + document[kept]
+    key = question[kept].astype(np.int64) * max(len(document_ids), 1) + document[kept]
     order = np.argsort(key, kind="stable")
     if np.any(np.diff(key[order]) == 0):
         raise InputError("answers: a question has two current answers from one document. Pass current rows only.")
@@ -143,7 +144,7 @@ def _cell_states(outcomes: pa.ChunkedArray) -> IntArray:
     code = positions(outcomes, names)
     if np.any(code < 0):
         raise InputError(f"answers: an outcome is none of {', '.join(sorted(names))}.")
-    lookup = np.array([_CELL_OF_OUTCOME[name] for name in names], dtype=np.int64)
+    lookup = np.array([_CELL_OF_OUTCOME[name] for name in names], dtype=np.uint8)
     return lookup[code]
 
 
@@ -169,7 +170,8 @@ def read_pairs(cells: Cells, comparisons: pa.Table) -> tuple[Pairs, JudgeCalls]:
     row, place = _place(cells, comparisons)
     both_answered = (cells.state[left[place]] == CellState.ANSWERED) & (cells.state[right[place]] == CellState.ANSWERED)
     row, place = row[both_answered], place[both_answered]
-    compared = comparisons.take(pa.array(row)) if len(row) < comparisons.num_rows else comparisons
+    used = comparisons.select(["outcome", "label", "silent_side", "decided_by", "significance"])
+    compared = used.take(pa.array(row)) if len(row) < used.num_rows else used
     state[place] = _state_from_comparisons(compared)
     return Pairs(pairs.question, pairs.a, pairs.b, state), _judge_calls(compared)
 
@@ -183,18 +185,18 @@ def _enumerate(cells: Cells) -> tuple[Pairs, IntArray, IntArray]:
         size = after - first
         if size not in triangles:
             upper = np.triu_indices(size, 1)
-            triangles[size] = (upper[0].astype(np.int64), upper[1].astype(np.int64))
-        left_parts.append(triangles[size][0] + first)
-        right_parts.append(triangles[size][1] + first)
-    nothing = np.empty(0, np.int64)
+            triangles[size] = (upper[0].astype(np.int32), upper[1].astype(np.int32))
+        left_parts.append(triangles[size][0] + np.int32(first))
+        right_parts.append(triangles[size][1] + np.int32(first))
+    nothing = np.empty(0, np.int32)
     left = np.concatenate([nothing, *left_parts])
     right = np.concatenate([nothing, *right_parts])
-    undecided = np.full(len(left), PairState.UNDECIDED, dtype=np.int64)
+    undecided = np.full(len(left), PairState.UNDECIDED, dtype=np.uint8)
     return Pairs(cells.question[left], cells.document[left], cells.document[right], undecided), left, right
 
 
 def _state_from_cells(left: IntArray, right: IntArray) -> IntArray:
-    table = np.full((CELL_STATES, CELL_STATES), PairState.UNDECIDED, dtype=np.int64)
+    table = np.full((CELL_STATES, CELL_STATES), PairState.UNDECIDED, dtype=np.uint8)
     silent = [CellState.ABSTAINED, CellState.EMPTY_RETRIEVAL]
     for one in silent:
         table[one, CellState.ANSWERED] = table[CellState.ANSWERED, one] = PairState.ONE_SILENT
@@ -210,19 +212,21 @@ def _place(cells: Cells, comparisons: pa.Table) -> tuple[IntArray, IntArray]:
     first = positions(comparisons["document_a"], cells.document_ids)
     second = positions(comparisons["document_b"], cells.document_ids)
     row = np.flatnonzero((first >= 0) & (second >= 0))
-    question, low, high = question[row], np.minimum(first, second)[row], np.maximum(first, second)[row]
-    stride = max(len(cells.document_ids), 1)
-    keys = cells.question * stride + cells.document
-    left, found_left = find(keys, question * stride + low)
-    right, found_right = find(keys, question * stride + high)
-    if not bool(np.all(found_left & found_right & (low < high) & (question >= 0))):
+    if len(row) < len(first):
+        question, first, second = question[row], first[row], second[row]
+    where = np.full((len(cells.question_ids) + 1, len(cells.document_ids)), -1, dtype=np.int32)
+    where[cells.question, cells.document] = np.arange(len(cells.state))
+    left, right = where[question, np.minimum(first, second)], where[question, np.maximum(first, second)]
+    if not bool(np.all((left >= 0) & (right > left))):
         raise InputError("comparisons: a row names a cell that has no answer. Pass tables of one run.")
     starts = cells.starts
     sizes = np.diff(starts)
     before = np.concatenate([[0], np.cumsum(sizes * (sizes - 1) // 2)])
-    i, j, size = left - starts[question], right - starts[question], sizes[question]
-    place = before[question] + i * (2 * size - i - 1) // 2 + (j - i - 1)
-    if len(place) and int(np.bincount(place).max()) > 1:
+    i, size = left - starts[question], sizes[question]
+    place = before[question] + i * (2 * size - i - 1) // 2 + (right - left - 1)
+    seen = np.zeros(int(before[-1]), np.bool_)
+    seen[place] = True
+    if int(seen.sum()) < len(place):
         raise InputError("comparisons: a pair is compared twice. Pass derived comparisons, one row a pair.")
     return row, place
 
@@ -246,7 +250,7 @@ def _state_from_comparisons(compared: pa.Table) -> IntArray:
 
 def _label_lookup() -> IntArray:
     """Return states indexed by label, silent side and significance, each shifted by one for "none"."""
-    table = np.full((len(_LABELS) + 1, len(_SIDES) + 1, len(SIGNIFICANCES) + 1), PairState.UNDECIDED, dtype=np.int64)
+    table = np.full((len(_LABELS) + 1, len(_SIDES) + 1, len(SIGNIFICANCES) + 1), PairState.UNDECIDED, dtype=np.uint8)
     at = {name: place + 1 for place, name in enumerate(_LABELS)}
     one, both = PairState.JUDGED_ONE_SILENT, PairState.JUDGED_BOTH_SILENT
     table[at["ABSENT"]] = np.array([PairState.JUDGED_ABSENT, one, one, both])[:, None]
@@ -270,6 +274,10 @@ def _judge_calls(compared: pa.Table) -> JudgeCalls:
 
 def count(cluster: IntArray, member: IntArray, state: IntArray, shape: tuple[int, int, int]) -> IntArray:
     """Count states into ``shape`` (clusters, members, states); negative members are left out."""
-    kept = member >= 0
-    flat = (cluster[kept] * shape[1] + member[kept]) * shape[2] + state[kept]
-    return np.bincount(flat, minlength=shape[0] * shape[1] * shape[2]).astype(np.int64).reshape(shape)
+    wide = (shape[0], shape[1] + 1, shape[2])
+    flat = np.multiply(cluster, wide[1], dtype=np.int64)
+    flat += member
+    flat += 1
+    flat *= wide[2]
+    flat += state
+    return np.bincount(flat, minlength=wide[0] * wide[1] * wide[2]).reshape(wide)[:, 1:]

@@ -63,7 +63,7 @@ def read_attributes(tables: AuditTables, cells: Cells) -> Attributes:
 def _encode(values: list[str | None]) -> tuple[tuple[str, ...], IntArray]:
     names = tuple(sorted({value for value in values if value is not None}))
     at = {name: place for place, name in enumerate(names)}
-    return names, np.array([-1 if value is None else at[value] for value in values], dtype=np.int64)
+    return names, np.array([-1 if value is None else at[value] for value in values], dtype=np.int32)
 
 
 def _members(values: list[list[str]]) -> dict[str, Mask]:
@@ -80,7 +80,7 @@ def scope_of(pairs: Pairs, attributes: Attributes, spanning_phases: tuple[str, .
     spans = np.array([attributes.phases[place] in spanning_phases if place >= 0 else True for place in phase], np.bool_)
     same_institution = attributes.institution[pairs.a] == attributes.institution[pairs.b]
     compatible = (phase[pairs.a] == phase[pairs.b]) | spans[pairs.a] | spans[pairs.b]
-    return np.where(same_institution, 2, np.where(compatible, 0, 1)).astype(np.int64)
+    return np.where(same_institution, 2, np.where(compatible, 0, 1)).astype(np.int8)
 
 
 def select(pairs: Pairs, mask: Mask) -> Pairs:
@@ -140,7 +140,7 @@ def pair_facets(cells: Cells, pairs: Pairs, scope: IntArray, attributes: Attribu
         touching("institution", attributes.institutions, attributes.institution),
         within("document_group", attributes.groups, attributes.group),
         within("phase", attributes.phases, attributes.phase),
-        touching("document", cells.document_ids, np.arange(len(cells.document_ids), dtype=np.int64)),
+        touching("document", cells.document_ids, np.arange(len(cells.document_ids), dtype=np.int32)),
     ]
 
 

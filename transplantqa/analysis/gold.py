@@ -161,7 +161,7 @@ def _cell_positions(cells: Cells, keys: Sequence[CellKey]) -> tuple[IntArray, Ma
     question, document = _places(cells)
     stride = len(cells.document_ids)
     wanted = np.array([_key(question.get(q, -1), stride, document.get(d, -1)) for q, d in keys], dtype=np.int64)
-    return find(cells.question * stride + cells.document, wanted)
+    return find(cells.question.astype(np.int64) * stride + cells.document, wanted)
 
 
 def _pair_positions(cells: Cells, pairs: Pairs, gold: Sequence[GoldPair]) -> tuple[IntArray, Mask]:
@@ -171,7 +171,9 @@ def _pair_positions(cells: Cells, pairs: Pairs, gold: Sequence[GoldPair]) -> tup
     for row in gold:
         a, b = sorted((document.get(row.document_a, -1), document.get(row.document_b, -1)))
         wanted.append(_key(_key(question.get(row.question_id, -1), stride, a), stride, b))
-    return find((pairs.question * stride + pairs.a) * stride + pairs.b, np.array(wanted, dtype=np.int64))
+    return find(
+        (pairs.question.astype(np.int64) * stride + pairs.a) * stride + pairs.b, np.array(wanted, dtype=np.int64)
+    )
 
 
 def _places(cells: Cells) -> tuple[dict[str, int], dict[str, int]]:

@@ -70,7 +70,7 @@ def institution_intervals(
 
 def _absence(cells: Cells, institution: IntArray, weights: _Weights, confidence: float) -> dict[str, float | int]:
     shape = (weights.question.shape[1], weights.institution.shape[1])
-    flat = cells.question * shape[1] + institution[cells.document]
+    flat = cells.question.astype(np.int64) * shape[1] + institution[cells.document]
     sums = []
     for states in (SILENT, (*SILENT, CellState.ANSWERED)):
         counts = np.bincount(flat, weights_of(states, CELL_STATES)[cells.state], shape[0] * shape[1]).reshape(shape)
@@ -90,7 +90,9 @@ def _resampled(pairs: Pairs, meetings: IntArray, term: FloatArray, weights: _Wei
     """Sum ``term`` over pairs, each by its question's and both its institutions' weights: one sum a replicate."""
     questions, size = weights.question.shape[1], weights.institution.shape[1]
     first, second = np.triu_indices(size, 1)
-    counts = np.bincount(pairs.question * len(first) + meetings, term[pairs.state], questions * len(first))
+    counts = np.bincount(
+        pairs.question.astype(np.int64) * len(first) + meetings, term[pairs.state], questions * len(first)
+    )
     product = weights.institution[:, first] * weights.institution[:, second]
     total: FloatArray = ((weights.question @ counts.reshape(questions, len(first))) * product).sum(axis=1)
     return total

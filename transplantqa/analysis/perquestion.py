@@ -111,7 +111,9 @@ def matrix_table(pairs: Pairs, members: tuple[str, ...], of: IntArray) -> pa.Tab
     first, second = of[pairs.a], of[pairs.b]
     low, high = np.minimum(first, second), np.maximum(first, second)
     size = len(members)
-    flat = np.bincount((low * size + high) * PAIR_STATES + pairs.state, minlength=size * size * PAIR_STATES)
+    flat = np.bincount(
+        (low.astype(np.int64) * size + high) * PAIR_STATES + pairs.state, minlength=size * size * PAIR_STATES
+    )
     counts = flat.reshape(size * size, PAIR_STATES)
     met = np.flatnonzero(counts.sum(axis=1))
     names = np.array(members, dtype=object)

@@ -96,9 +96,9 @@ def join_lines(lines: Sequence[tuple[str, bool]], words: frozenset[str]) -> str:
 def drop_running(pages: Sequence[list["Line"]]) -> dict[str, int]:
     """Remove running heads, running feet and page numbers from the pages, in place; return how many lines of each.
 
-    A running line repeats near the same edge, at about the same height and size, on at least two pages and a seventh of
-    all; numbers in it may vary if it isn't set like a heading ("Week 1", "Week 2"). A bare number is a page number where
-    most such numbers keep their distance from the page count.
+    A running line repeats near the same edge, at about the same height and size, on at least two pages and a seventh
+    of all; numbers in it may vary if it isn't set like a heading ("Week 1", "Week 2"). A bare number is a page number
+    where most such numbers keep their distance from the page count.
     """
     edges = [(number, line) for number, page in enumerate(pages) for line in _edge_lines(page)]
     numbers = _page_numbers(edges)

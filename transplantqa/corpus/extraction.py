@@ -34,7 +34,7 @@ class PageFacts:
     images: int = 0
     paths: int = 0
     invisible_share: float = 0.0
-    unmapped: int = 0
+    unmapped_share: float = 0.0
     odd: int = 0
     failed: bool = False
 

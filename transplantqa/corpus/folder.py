@@ -31,7 +31,7 @@ class Folder:
             if it is there.
         documents: ids of the only documents wanted; all when null.
         chunk_tokens: most tokens a chunk may have (512: TransplantQA).
-        timeout_seconds: wall-clock limit for reading one document; over it, the document is rejected.
+        timeout_seconds: processor time for reading one document; over it, the document is rejected.
         max_pages: pages above which a document is rejected.
     """
 

@@ -101,7 +101,7 @@ def _page(document: Handle, number: int) -> tuple[PageText | None, PageFacts]:
         return None, PageFacts(number, 0, failed=True)
     finally:
         page.close()
-    return text, PageFacts(number, characters, images, paths, text.invisible_share, text.unmapped, text.odd)
+    return text, PageFacts(number, characters, images, paths, text.invisible_share, text.unmapped_share, text.odd)
 
 
 def _drawn(page: Handle) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from transplantqa.corpus.pdf_text import Fragment
+from transplantqa.corpus.pdf_text import BOLD, Fragment
 
 LEADING = 1.7
 """Line heights between two baselines from which they belong to different blocks."""
@@ -233,7 +233,7 @@ def _follows(block: Block, row: Row) -> bool:
 
 
 def _is_bold(row: Row) -> bool:
-    return all(fragment.bold_share > 0.8 for fragment in row.fragments)
+    return all(fragment.bold_share > BOLD for fragment in row.fragments)
 
 
 def _ordered(blocks: list[Block]) -> list[Block]:

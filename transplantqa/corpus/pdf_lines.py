@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from transplantqa.corpus.cleaning import join_lines, plain
 from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, LABEL, Line, starts_item
 from transplantqa.corpus.pdf_layout import Block, Row
-from transplantqa.corpus.pdf_text import Fragment
+from transplantqa.corpus.pdf_text import BOLD, Fragment
 
 
 def lines_of(
@@ -65,6 +65,6 @@ def _line(fragment: Fragment, page: int) -> Line:
         x1=fragment.x1,
         base=fragment.base,
         size=fragment.size,
-        bold=fragment.bold_share > 0.8,
+        bold=fragment.bold_share > BOLD,
         mark=mark,
     )

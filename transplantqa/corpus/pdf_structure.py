@@ -167,13 +167,12 @@ def _find(
     wanted = {_key(entry.title), _key(_NUMBERING.sub("", entry.title, count=1))} - {""}
     for page in (entry.page or 0, (entry.page or 0) + 1):
         for index in by_page.get(page, ()):
-            if index in taken:
-                continue
             text = ""
             for count in range(1, 4):
-                if index + count > len(lines) or lines[index + count - 1].page != page:
+                last = index + count - 1
+                if last >= len(lines) or last in taken or lines[last].page != page:
                     break
-                text = f"{text} {lines[index + count - 1].text}".strip()
+                text = f"{text} {lines[last].text}".strip()
                 if _key(text) in wanted or _key(_NUMBERING.sub("", text, count=1)) in wanted:
                     return index, count
     return None
@@ -258,13 +257,27 @@ def _plausible(
         return not (text.endswith((".", ";", ",")) and len(text) > 80)
     if bold_body or len(group) > 2 or text.endswith((".", ";", ",", "!")):
         return False
-    return _stands_alone(lines, group[0])
+    return _stands_alone(lines, group[0], group[-1] + 1)
 
 
-def _stands_alone(lines: Sequence[Line], index: int) -> bool:
-    """Tell whether a bold line starts a block or follows a finished sentence."""
-    first = lines[index]
+def _stands_alone(lines: Sequence[Line], index: int, end: int) -> bool:
+    """Tell whether the bold lines ``index``..``end`` are a heading, not emphasis within a paragraph.
+
+    They are not if the text goes on from the line before at the paragraph's own leading without a finished sentence, or
+    into the line after in the middle of a sentence.
+    """
     before = lines[index - 1] if index else None
-    return (
-        before is None or first.starts_block or before.page != first.page or before.text.endswith((".", ":", "?", "!"))
+    after = lines[end] if end < len(lines) else None
+    below = (
+        1.7 * lines[index].size
+        if after is None or after.page != lines[index].page
+        else lines[end - 1].base - after.base
     )
+    if after is not None and after.text[0].islower() and 0 < below < 1.7 * after.size:
+        return False
+    first = lines[index]
+    if before is None or before.page != first.page or before.bold or before.size > 1.05 * first.size:
+        return True
+    above = before.base - first.base
+    goes_on = 0 < above < 1.7 * first.size and above <= 1.1 * below
+    return not goes_on or before.text.endswith((".", ":", "?", "!"))

@@ -18,6 +18,10 @@ Handle = Any
 """An object of pypdfium2 or PDFium, which have no types."""
 LINE_HYPHEN = "\ufffe"
 """What PDFium writes for a hyphen that only the end of a line called for."""
+BOLD = 0.95
+"""Share of bold characters above which a line is bold; less is emphasis within it."""
+SAMPLE = 50
+"""Characters of a page that are asked whether their font says which letters they are."""
 MAX_CHARACTERS = 200_000
 """Characters on one page above which it isn't text anyone could read. Ours; a dense page has 10,000."""
 CELL_GAP = 1.8
@@ -36,13 +40,18 @@ class CrowdedPageError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a text object is set: ``size`` in points as seen, ``turn`` in quarter turns (-1: at another angle)."""
+    """How a text object is set.
+
+    ``size`` is in points as seen, ``turn`` in quarter turns (-1: at another angle), ``base`` its baseline in the frame
+    of that turn, ``mark`` its marked-content id or -1.
+    """
 
     size: float
     bold: bool
     turn: int
     mark: int
     invisible: bool
+    base: float
 
 
 @dataclass(slots=True)
@@ -64,15 +73,15 @@ class Fragment:
 class PageText:
     """The fragments of a page in content order; ``box`` is (left, bottom, right, top) of the page before rotation.
 
-    ``slanted`` counts characters left out for standing at a slant, ``unmapped`` those of a sample of 500 whose font
-    doesn't say what letters they are, ``odd`` control, private-use and replacement characters.
+    ``slanted`` counts characters left out for standing at a slant, ``odd`` control, private-use and replacement ones;
+    ``unmapped_share`` is the share of a sample whose font doesn't say what letters they are.
     """
 
     box: tuple[float, float, float, float]
     fragments: tuple[Fragment, ...]
     invisible_share: float
     slanted: int
-    unmapped: int
+    unmapped_share: float
     odd: int
 
 
@@ -170,10 +179,16 @@ class _Handles:
         bold = bool(_BOLD_NAME.search(name.value.decode("latin-1"))) or _weight_of(self.page, index) >= 600
         mark = _mark_of(text_object) if text_object else -1
         invisible = bool(text_object) and _mode_of(text_object) == _INVISIBLE
-        return Style(size=round(size * 2) / 2 or 1.0, bold=bold, turn=turn, mark=mark, invisible=invisible)
+        base = self._baseline(index, turn)
+        return Style(size=round(size * 2) / 2 or 1.0, bold=bold, turn=turn, mark=mark, invisible=invisible, base=base)
 
-    def span(self, first: int, last: int, turn: int) -> tuple[float, float, float]:
-        """Return (x0, x1, baseline) of the characters ``first``..``last`` in the frame of ``turn``."""
+    def _baseline(self, index: int, turn: int) -> float:
+        _origin_of(self.page, index, *self._slots[4:])
+        x, y = self._doubles[4], self._doubles[5]
+        return {1: -x, 2: -y, 3: x}.get(turn, y)
+
+    def span(self, first: int, last: int, turn: int) -> tuple[float, float]:
+        """Return (x0, x1) of the characters ``first``..``last`` in the frame of ``turn``."""
         values, slots = self._doubles, self._slots
         _box_of(self.page, first, *slots[:4])
         left, right, bottom, top = values[0], values[1], values[2], values[3]
@@ -181,15 +196,13 @@ class _Handles:
             _box_of(self.page, last, *slots[:4])
             left, right = min(left, values[0]), max(right, values[1])
             bottom, top = min(bottom, values[2]), max(top, values[3])
-        _origin_of(self.page, first, *slots[4:])
-        x, y = values[4], values[5]
         if turn == 1:
-            return bottom, top, -x
+            return bottom, top
         if turn == 2:
-            return -right, -left, -y
+            return -right, -left
         if turn == 3:
-            return -top, -bottom, x
-        return left, right, y
+            return -top, -bottom
+        return left, right
 
 
 def _character(code: int) -> str:
@@ -201,7 +214,6 @@ class _Word:
     text: str
     x0: float
     x1: float
-    base: float
     style: Style
 
 
@@ -232,7 +244,8 @@ def read_page(page: Handle) -> PageText:
             if found and hyphen:
                 found[-1].hyphen = True
             fragments.extend(found)
-        unmapped = sum(_unmapped(handles.page, i) == 1 for i in range(0, handles.count, 1 + handles.count // 500))
+        sample = range(0, handles.count, 1 + handles.count // SAMPLE)
+        unmapped = sum(_unmapped(handles.page, i) == 1 for i in sample) / max(1, len(sample))
     finally:
         textpage.close()
     return PageText(
@@ -276,7 +289,9 @@ def _continues(previous: _Word, word: _Word) -> bool:
     size = max(previous.style.size, word.style.size)
     gap = max(word.x0 - previous.x1, previous.x0 - word.x1)
     return (
-        word.style.turn == previous.style.turn and gap < CELL_GAP * size and abs(word.base - previous.base) < 0.6 * size
+        word.style.turn == previous.style.turn
+        and gap < CELL_GAP * size
+        and abs(word.style.base - previous.style.base) < 0.6 * size
     )
 
 
@@ -291,7 +306,7 @@ def _fragment(words: list[_Word]) -> Fragment:
         bold += length * word.style.bold
         total += length
     size = max(sizes, key=lambda s: (sizes[s], s))
-    base = next(word.base for word in words if word.style.size == size)
+    base = next(word.style.base for word in words if word.style.size == size)
     return Fragment(
         text=" ".join(word.text for word in words),
         x0=min(word.x0 for word in words),

@@ -1,6 +1,7 @@
 """What the pipeline asks of a corpus and of a set of questions."""
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from transplantqa.corpus.ingested import IngestedDocument, SourceFile
@@ -33,7 +34,9 @@ class Corpus(Protocol):
 
 
 class QuestionSource(Protocol):
-    """Questions from wherever they are kept."""
+    """Questions from wherever they are kept; ``gold`` is the file of what people found for them, if there is one."""
+
+    gold: Path | None
 
     def load(self) -> Sequence[Question]:
         """Return the questions; raises InputError with every problem."""

@@ -111,7 +111,8 @@ def _text(text: str, pages: Sequence[PageFacts]) -> tuple[list[str], list[str]]:
     rejects: list[str] = []
     reviews: list[str] = []
     garbled = garbled_share(text)
-    unmapped = sum(page.unmapped for page in pages) / max(1, sum(min(500, page.characters) for page in pages))
+    characters = max(1, sum(page.characters for page in pages))
+    unmapped = sum(page.unmapped_share * page.characters for page in pages) / characters
     if _XFA_TEXT.search(text) and len(text) < 2000:
         rejects.append("only the notice that another PDF viewer is needed (an XFA form); print it to a plain PDF first")
     if unmapped > 0.5 and garbled > REVIEW_GARBLED:
@@ -122,7 +123,7 @@ def _text(text: str, pages: Sequence[PageFacts]) -> tuple[list[str], list[str]]:
         )
     elif garbled > REVIEW_GARBLED:
         reviews.append(f"partly garbled: {garbled:.0%} of its characters are in words that can't be words")
-    odd = sum(page.odd for page in pages) / max(1, sum(page.characters for page in pages))
+    odd = sum(page.odd for page in pages) / characters
     if odd > REJECT_ODD and not rejects:
         rejects.append(
             f"{odd:.0%} of its characters are controls or private ones: its fonts are mapped to the wrong letters"

@@ -59,7 +59,7 @@ class QuestionFile:
     def load(self) -> tuple[Question, ...]:
         """Return the questions in the order of the file, or of ``select``; raises InputError with every problem."""
         rows, problems = read_table(located(self.path), "questions")
-        columns = find_columns(rows, self._accepted(), ("id", "text"), problems)
+        columns = find_columns(rows, self._accepted(), {"id", "text", *(self.columns or {})}, problems)
         questions: dict[str, tuple[int, Question]] = {}
         for row in rows:
             question = self._question(row, columns, problems)

@@ -33,28 +33,24 @@ def decode(data: bytes) -> tuple[str, bool]:
 
 def read_markdown(path: Path) -> Extraction:
     """Read a Markdown file: ATX and underlined headings, lists and tables; code blocks are text, never headings."""
-    text, guessed = _load(path)
+    text, notes = load_text(path)
     text = _COMMENT.sub("", _FRONT_MATTER.sub("", text, count=1))
-    return _extraction(path, list(_markdown_lines(text.split("\n"))), guessed=guessed)
+    return extraction_of(path, list(_markdown_lines(text.split("\n"))), notes=notes)
 
 
 def read_plain(path: Path) -> Extraction:
     """Read a text file; a form feed starts a page, a line alone in capitals or with a section number is a heading."""
-    text, guessed = _load(path)
+    text, notes = load_text(path)
     lines: list[Line] = []
     for page, page_text in enumerate(text.split("\f"), start=1):
         lines.extend(_plain_lines(page_text.split("\n"), page))
-    return _extraction(path, lines, guessed=guessed)
+    return extraction_of(path, lines, notes=notes)
 
 
-def _load(path: Path) -> tuple[str, bool]:
-    text, guessed = decode(path.read_bytes())
-    return text.replace("\r\n", "\n").replace("\r", "\n"), guessed
-
-
-def _extraction(path: Path, lines: list[Line], *, guessed: bool) -> Extraction:
+def extraction_of(path: Path, lines: list[Line], title: str | None = None, notes: tuple[str, ...] = ()) -> Extraction:
+    """Return the extraction of a file whose headings are marked up; its title is the first top heading if not given."""
     top = next((line.text for line in lines if line.level == 1), None)
-    title = top or plain(re.sub(r"[_\-]+", " ", path.stem)) or path.name
+    title = title or top or plain(re.sub(r"[_\-]+", " ", path.stem)) or path.name
     counts: dict[int, int] = {}
     for line in lines:
         counts[line.page] = counts.get(line.page, 0) + len(line.text)
@@ -65,8 +61,15 @@ def _extraction(path: Path, lines: list[Line], *, guessed: bool) -> Extraction:
         pages=tuple(PageFacts(page, counts.get(page, 0)) for page in range(1, last + 1)),
         page_count=last,
         headings_from="markup" if any(line.level for line in lines) else "none",
-        notes=("not UTF-8: read as Windows-1252, check accents and symbols",) if guessed else (),
+        notes=notes,
     )
+
+
+def load_text(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return a text file with line feeds for line ends, and notes of doubt about its encoding."""
+    text, guessed = decode(path.read_bytes())
+    notes = ("not UTF-8: read as Windows-1252, check accents and symbols",) if guessed else ()
+    return text.replace("\r\n", "\n").replace("\r", "\n"), notes
 
 
 def _markdown_lines(source: list[str]) -> Iterator[Line]:

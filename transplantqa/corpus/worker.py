@@ -6,9 +6,11 @@ It can be killed, run out of memory or crash on a hostile file without taking th
 
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import IO
 
@@ -32,16 +34,23 @@ def read_document(path: Path, max_pages: int) -> Extraction:
 def _read(path: Path, max_pages: int) -> Extraction:
     suffix = path.suffix.lower()
     if suffix == ".pdf":
-        from transplantqa.corpus.pdf import read_pdf  # noqa: PLC0415 - PDFium loads only where there are PDFs
+        from transplantqa.corpus.pdf import read_pdf  # noqa: PLC0415 - a library loads only where its kind of file comes
 
         return read_pdf(path, max_pages)
+    if suffix == ".docx":
+        from transplantqa.corpus.docx_files import read_docx  # noqa: PLC0415
+
+        return read_docx(path)
+    if suffix in (".html", ".htm", ".xhtml"):
+        from transplantqa.corpus.html_files import read_html  # noqa: PLC0415
+
+        return read_html(path)
     from transplantqa.corpus.text_files import read_markdown, read_plain  # noqa: PLC0415
 
     readers = {".md": read_markdown, ".markdown": read_markdown, ".txt": read_plain, ".text": read_plain}
     if suffix not in readers:
-        return Extraction(
-            failure=f"files of type {suffix or '(none)'} aren't read: convert it to PDF, Markdown or text"
-        )
+        kinds = "PDF, Word (.docx), HTML, Markdown or text"
+        return Extraction(failure=f"files of type {suffix or '(none)'} aren't read: convert it to {kinds}")
     return readers[suffix](path)
 
 
@@ -52,6 +61,15 @@ def _limit_memory(megabytes: int) -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_processor(seconds: float) -> None:
+    """Let the system end the process after so much processor time from now on, where it can."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 - not on Windows
+
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), hard))
 
 
 def _claim_output() -> IO[str]:
@@ -69,6 +87,7 @@ def main() -> None:
     replies = _claim_output()
     for line in sys.stdin.buffer:
         request = json.loads(line)
+        _limit_processor(request["seconds"])
         extraction = read_document(Path(request["path"]), request["max_pages"])
         replies.write(json.dumps(extraction.to_json()) + "\n")
         replies.flush()

@@ -66,7 +66,8 @@ class Grounded:
 
     def request(self, cell: Cell) -> Request:
         """Return the model's request for a cell."""
-        return Request(f"{cell.question.question_id}|{cell.document_id}", self.messages(cell), self._max_answer_tokens)
+        identity = f"{cell.question.question_id}\x1f{cell.document_id}"
+        return Request(identity, self.messages(cell), self._max_answer_tokens)
 
     def answer(self, cells: Iterable[Cell]) -> Iterator[Answer]:
         """Yield one answer a cell, in completion order; cells are drawn only as fast as the model takes requests."""

@@ -1,5 +1,6 @@
 """From what a model wrote to an answer with one outcome; raw text is kept, so it can be read again without calls."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -59,7 +60,7 @@ def _read(
     answer = replace(answer, reasoning=parts.reasoning or answer.reasoning, citations=(), text="", error=None)
     if not parts.closed:
         return replace(answer, outcome=Outcome.REASONING_UNCLOSED, error="no answer after the reasoning")
-    if not parts.text:
+    if not re.search(r"\w", parts.text):
         return replace(answer, outcome=Outcome.PARSE_FAILED, error="empty reply")
     stance = abstention.read(parts.text, domain.abstention, domain.document_noun)
     if stance is Stance.ABSTAINS:

@@ -27,8 +27,8 @@ _FORBIDS = re.compile(
     r"nothing raw|none|no [a-z]+(?:,| or| and|\.|$))\b"
 )
 _ALLOWS = re.compile(
-    r"\b(?:(?:you|they|people|we) (?:may|can)|can stay|safe|allowed|permitted|okay|ok|fine|all right|welcome|encouraged|"
-    r"own choice|free to|go ahead|no need to|approved|acceptable|possible|yes)\b"
+    r"\b(?:(?:you|they|people|we) (?:may|can)|can stay|safe|allowed|permitted|okay|ok|fine|all right|welcome|"
+    r"own choice|encouraged|free to|go ahead|no need to|approved|acceptable|possible|yes)\b"
 )
 _GRAVE = re.compile(
     r"\b(?:dose|doses|missed|rejection|fever|infection|emergency|911|bleeding|stop taking|overdose|chest pain|breath|"
@@ -43,7 +43,8 @@ class RulesJudge:
     1. *Opposed*: one answer only forbids and the other only allows, or the two sentences (one an answer) that share
        most content, at least two stems, do. CONTRADICTORY.
     2. *Other numbers*: of some kind of quantity (duration, frequency, volume, dose, temperature …) each answer gives a
-       value that agrees with none of the other's, in sentences that share content or where each gives but one value. DIVERGENT.
+       value that agrees with none of the other's, in sentences that share content or where each gives but one value.
+       DIVERGENT.
     3. *Same content*: the share of the shorter answer's content stems found in the other reaches ``consistent_from``,
        or ``consistent_with_numbers_from`` where a quantity agrees too. CONSISTENT.
     4. Otherwise COMPLEMENTARY.

@@ -86,8 +86,8 @@ class StructuredJudge:
 
     def request(self, pair: Pair) -> Request:
         """Return the model's request for a pair."""
-        name = f"{pair.question.question_id}|{pair.a.document_id}|{pair.b.document_id}"
-        identity = f"{name}|{pair.shown_first}|{pair.replicate}"
+        names = (pair.question.question_id, pair.a.document_id, pair.b.document_id)
+        identity = "\x1f".join((*names, pair.shown_first, str(pair.replicate)))
         return Request(identity, self.messages(pair), self._max_verdict_tokens, self._schema)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
@@ -126,6 +126,7 @@ def read_completion(completion: Completion, pair: Pair) -> Judgement:
         completion_tokens=completion.completion_tokens,
         seconds=completion.seconds,
         replicate=pair.replicate,
+        variant=pair.a.variant,
         error=completion.error,
     )
     if completion.outcome in FAILED_OUTCOMES:

@@ -13,7 +13,7 @@ from pydantic import Field
 from transplantqa.errors import ModelError
 from transplantqa.models.chat_template import ChatTemplate, template_source
 from transplantqa.models.gguf import GgufHeader, read_header
-from transplantqa.models.llama_engine import LlamaEngine
+from transplantqa.models.llama_engine import LlamaEngine, block_tokens
 from transplantqa.models.messages import plain_messages
 from transplantqa.models.protocols import Completion, Identity, Request
 from transplantqa.models.reasoning import settle
@@ -29,8 +29,8 @@ OPEN_BLOCK, CLOSE_BLOCK = "<think>\n", "</think>"
 class LlamaCpp:
     """One request at a time, in the order given: neighbours that share a prompt prefix cost only what differs.
 
-    Reply and schema are enforced token by token. Prefix reuse can change the last bits of the arithmetic, so a reply
-    to a prompt after another may rarely differ from a reply to it alone; greedy replies are otherwise the same always.
+    A schema is enforced token by token. A reply depends on its request alone, not on what came before: prefixes are
+    reused in a way that keeps the arithmetic the same to the last bit. Another kind of processor may differ there.
 
     Args:
         weights: the GGUF (see ``weights.locate``): a path, ``package:NAME/FILE`` or ``hub:OWNER/REPO/FILE@REVISION``.
@@ -78,6 +78,7 @@ class LlamaCpp:
             "weights_sha256": file_sha256(locate(self._weights)),
             "chat_template_sha256": text_sha256(self._template_source),
             "context_tokens": self.context_tokens,
+            "block_tokens": block_tokens(self._gpu_layers),
             "reasoning": self._reasoning,
             **self._sampling.identity(),
         }
@@ -118,7 +119,7 @@ class LlamaCpp:
         return Completion(request.id, Outcome.CONTEXT_OVERFLOW, "", prompt_tokens=len(tokens), error=reason)
 
     def _reply(self, request: Request, prompt: list[int], started: float) -> Completion:
-        cached = self._engine.shared_prefix(prompt)
+        cached = self._engine.reusable_prefix(prompt)
         try:
             reply, ended = self._tokens(request, prompt)
         except (ValueError, RuntimeError) as error:
@@ -153,7 +154,7 @@ class LlamaCpp:
                     return reply, False
             else:
                 return reply, True
-        for token in self._engine.decode([*prompt, *reply], self._sampling, schema):
+        for token in self._engine.decode(prompt, self._sampling, schema, written=reply):
             if len(reply) >= request.max_tokens:
                 return reply, False
             reply.append(token)

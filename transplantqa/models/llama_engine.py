@@ -12,8 +12,13 @@ from transplantqa.errors import ModelError
 from transplantqa.models.sampling import Sampling
 
 
+def block_tokens(gpu_layers: int) -> int:
+    """Return how many tokens of a prompt are computed together: on a CPU more are no faster, and reuse would suffer."""
+    return 64 if gpu_layers == 0 else 512
+
+
 class LlamaEngine:
-    """A loaded GGUF with one sequence, whose longest common prefix with the next prompt is not computed again."""
+    """A loaded GGUF with one sequence, whose common beginning with the next prompt is not computed again."""
 
     def __init__(self, path: Path, *, context_tokens: int, threads: int, gpu_layers: int) -> None:
         """Load the model.
@@ -30,10 +35,13 @@ class LlamaEngine:
                 f"the embedded engine can't be loaded ({error}).\nInstall it: pip install llama-cpp-python"
             ) from error
         self._library = llama_cpp
+        self._prompt_size = 0
+        self._block_tokens = block_tokens(gpu_layers)
         try:
             self._llama = llama_cpp.Llama(
                 str(path),
                 n_ctx=context_tokens,
+                n_batch=self._block_tokens,
                 n_threads=threads,
                 n_threads_batch=threads,
                 n_gpu_layers=gpu_layers,
@@ -74,20 +82,27 @@ class LlamaEngine:
         raw: bytes = self._llama.detokenize(list(tokens), prev_tokens=list(after) or None)
         return raw.decode("utf-8", errors="replace")
 
-    def shared_prefix(self, tokens: Sequence[int]) -> int:
-        """Count the leading tokens that needn't be computed again; the last one always is, for its logits."""
-        held = self._llama.input_ids[: self._llama.n_tokens]
-        size = min(len(held), len(tokens) - 1)
-        different = np.flatnonzero(held[:size] != np.asarray(tokens[:size], dtype=held.dtype))
-        return int(different[0]) if len(different) else size
+    def reusable_prefix(self, tokens: Sequence[int]) -> int:
+        """Count the leading tokens of a prompt that needn't be computed again: blocks shared with the last one."""
+        size = min(self._prompt_size, len(tokens) - 1)
+        held = self._llama.input_ids[:size]
+        different = np.flatnonzero(held != np.asarray(tokens[:size], dtype=held.dtype))
+        shared = int(different[0]) if len(different) else size
+        return shared // self._block_tokens * self._block_tokens
 
-    def decode(self, tokens: Sequence[int], sampling: Sampling, schema: str | None) -> Iterator[int]:
+    def decode(
+        self, prompt: Sequence[int], sampling: Sampling, schema: str | None, written: Sequence[int] = ()
+    ) -> Iterator[int]:
         """Yield tokens that follow a prompt until the model ends its turn; the caller stops it sooner.
 
+        A prompt is computed in blocks that begin at the same places whether or not their beginning is reused, because
+        the arithmetic depends on how many tokens are computed together: so replies don't depend on what came before.
+
         Args:
-            tokens: the prompt.
+            prompt: what is replied to.
             sampling: how a token is chosen.
             schema: JSON schema as text, which the tokens can't but follow.
+            written: the beginning of the reply, which the last call to this prompt yielded.
 
         Raises:
             ValueError: if the schema can't be enforced.
@@ -95,9 +110,12 @@ class LlamaEngine:
         """
         grammar = None if schema is None else self._grammar(schema)
         self._llama.set_seed(sampling.seed)
+        if not written:
+            self._llama.n_tokens = self.reusable_prefix(prompt)
+            self._prompt_size = len(prompt)
         try:
             for token in self._llama.generate(
-                tokens,
+                [*prompt, *written],
                 temp=sampling.temperature,
                 top_p=sampling.top_p,
                 top_k=0,
@@ -110,6 +128,7 @@ class LlamaEngine:
                 yield int(token)
         except RuntimeError:
             self._llama.reset()
+            self._prompt_size = 0
             raise
 
     def close(self) -> None:

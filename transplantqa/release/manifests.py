@@ -8,7 +8,9 @@ from transplantqa.redaction import redact
 from transplantqa.release.names import DocumentNames, Pseudonyms
 from transplantqa.store.run_folder import RunFolder
 
-_PATH_KEYS = frozenset({"artifacts", "path", "folder", "file", "manifest", "cache_dir", "tracking", "model_path"})
+_PATH_KEYS = frozenset({"path", "folder", "file", "manifest", "cache_dir", "model_path", "gold"})
+_LOCAL_KEYS = frozenset({"artifacts", "tracking", "sweep_id", "shard"})
+"""Parts of a configuration that say where and not how."""
 
 
 def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]:
@@ -16,7 +18,7 @@ def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]
 
     With pseudonyms, the figures of single documents are left out: their names would give the documents away.
     """
-    config = redact(_portable(run.config))
+    config = redact(_portable({key: value for key, value in run.config.items() if key not in _LOCAL_KEYS}))
     hidden = isinstance(names, Pseudonyms)
     return {
         "system": run.system,

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from transplantqa.report.summary import closing_summary
-from transplantqa.report.text import duration, figure_text, plain, shortened
+from transplantqa.report.text import duration, figure_text, number, plain, shortened
 from transplantqa.store.run_folder import RunFolder
 
 _BLOCKS = (
@@ -92,10 +92,23 @@ def _remarks(runs: Sequence[Mapping[str, Any]]) -> list[Text]:
         if not run["judge_validated"]:
             lines.append(Text(f"{system}: judge not validated against people"))
         lines += [Text(f"{system}: {plain(note)}") for note in run["notes"]]
-        for table, outcomes in run["failures"].items():
-            counted = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items())
-            lines.append(Text(f"{system}: failed {table}: {counted}"))
+        lines += _failures(system, run)
         lines += _unreadable(system, run["unreadable_documents"])
+    return lines
+
+
+def _failures(system: str, run: Mapping[str, Any]) -> list[Text]:
+    lines = []
+    for table, outcomes in run["failures"].items():
+        counted = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items())
+        lines.append(Text(f"{system}: failed {table}: {counted}"))
+    ranges = [
+        f"{figure['title']} {number(figure['best'])} to {number(figure['worst'])}"
+        for figure in run["findings"]
+        if "best" in figure and "worst" in figure
+    ]
+    if lines and ranges:
+        lines.append(Text(f"{system}: whatever the failed units would have said: {'; '.join(ranges)}"))
     return lines
 
 

@@ -28,7 +28,20 @@ CHECKS: tuple[tuple[str, str], ...] = (
     ("failure_rate", "failed units"),
     ("judge_kappa", "judge against people (kappa)"),
 )
-_SUFFIXES = ("_n", "_lo", "_hi", "_low", "_high", "_best", "_worst")
+GOLD: tuple[tuple[str, str], ...] = (
+    ("absence_accuracy", "silence or answer, right"),
+    ("absence_balanced_accuracy", "the same, balanced"),
+    ("false_silence_rate", "silent where it is answered"),
+    ("invented_answer_rate", "answered where it is silent"),
+    ("section_recall", "sections retrieved"),
+    ("pair_label_accuracy", "pair labels right"),
+    ("pair_label_kappa", "the same, kappa"),
+    ("judge_gold_accuracy", "judge right, both answered"),
+    ("judge_gold_kappa", "the same, kappa"),
+)
+"""Figures against gold that the closing table shows; the others are in the summary's ``gold_details``."""
+
+_SUFFIXES = ("_n", "_lo", "_hi", "_best", "_worst")
 _STAGE_WORDS = {"ingest": "documents", "retrieve": "evidence", "generate": "answers", "compare": "judgements"}
 _COUNTED_TABLES = ("evidence", "answers", "comparisons")
 
@@ -36,8 +49,8 @@ _COUNTED_TABLES = ("evidence", "answers", "comparisons")
 def closing_summary(runs: Sequence[RunFolder], commands: Sequence[str] = ()) -> dict[str, Any]:
     """Return the findings of finished runs, JSON-safe, with the commands that lead further: ``commands`` and our own.
 
-    Each figure is a mapping of ``name``, ``title``, ``value`` and, where there are, ``n`` (its denominator) and the
-    interval ``lo``, ``hi``.
+    Each figure is a mapping of ``name``, ``title``, ``value`` and, where there are, ``n`` (its denominator), the
+    interval ``lo``, ``hi``, and ``best``, ``worst`` over all ways the failed units could have ended.
 
     Raises:
         InputError: if a run isn't finished.
@@ -57,11 +70,11 @@ def next_commands(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def figure(figures: Mapping[str, float], name: str, title: str) -> dict[str, Any] | None:
-    """Return one figure with its denominator and interval; null where there is neither a value nor a denominator."""
+    """Return one figure with its parts (see ``closing_summary``); null where it has neither value nor denominator."""
     if name not in figures and f"{name}_n" not in figures:
         return None
     found: dict[str, Any] = {"name": name, "title": title, "value": figures.get(name)}
-    for part in ("n", "lo", "hi"):
+    for part in ("n", "lo", "hi", "best", "worst"):
         if f"{name}_{part}" in figures:
             found[part] = figures[f"{name}_{part}"]
     if "n" in found and float(found["n"]).is_integer():
@@ -79,7 +92,8 @@ def _run_summary(run: RunFolder) -> dict[str, Any]:
         "findings": _figures(measures.metrics, HEADLINES),
         "labels": _figures(measures.metrics, LABEL_SHARES),
         "checks": _figures(measures.metrics, CHECKS),
-        "gold": _figures(measures.gold, [(name, name.replace("_", " ")) for name in measures.gold]),
+        "gold": _figures(measures.gold, GOLD),
+        "gold_details": _figures(measures.gold, _details(measures.gold)),
         "not_an_instrument": list(measures.not_an_instrument),
         "judge_validated": "judge_kappa" in measures.metrics,
         "notes": list(measures.notes),
@@ -96,13 +110,23 @@ def _run_summary(run: RunFolder) -> dict[str, Any]:
 
 
 def _figures(figures: Mapping[str, float], wanted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    bases = [(name, title) for name, title in wanted if not _is_part(name, figures)]
-    found = (figure(figures, name, title) for name, title in bases)
+    found = (figure(figures, name, title) for name, title in wanted)
     return [item for item in found if item is not None]
 
 
-def _is_part(name: str, figures: Mapping[str, float]) -> bool:
-    return any(name.endswith(suffix) and name.removesuffix(suffix) in figures for suffix in _SUFFIXES)
+def _details(figures: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Return the other figures with titles made of their names; denominators are parts of their figure."""
+    bases = dict.fromkeys(_base(name, figures) for name in figures)
+    shown = {name for name, _ in GOLD}
+    return [(name, name.replace("_", " ")) for name in bases if name not in shown]
+
+
+def _base(name: str, figures: Mapping[str, float]) -> str:
+    for suffix in _SUFFIXES:
+        base = name.removesuffix(suffix)
+        if base != name and (base in figures or suffix == "_n"):
+            return base
+    return name
 
 
 def _failures(run: RunFolder) -> dict[str, dict[str, int]]:
@@ -136,9 +160,14 @@ def _reuse(run: RunFolder) -> list[dict[str, Any]]:
             "reused": int(reused),
             "planned": sum(outcomes[stage].values()),
         }
-        for stage, reused in run.section("reused").items()
+        for stage, reused in sorted(run.section("reused").items(), key=_stage_order)
         if isinstance(outcomes.get(stage), Mapping)
     ]
+
+
+def _stage_order(entry: tuple[str, Any]) -> tuple[int, str]:
+    stages = list(_STAGE_WORDS)
+    return (stages.index(entry[0]) if entry[0] in stages else len(stages), entry[0])
 
 
 def _argument(key: str, value: str) -> str:

@@ -6,6 +6,7 @@ from transplantqa.store.ledger import MAX_ATTEMPTS, Ledger
 from transplantqa.store.matching import Unit, units_table
 from transplantqa.store.merge import MergeReport
 from transplantqa.store.method import ABSENT, Difference, Method, explain
+from transplantqa.store.prune import Unreferenced, delete_unreferenced, unreferenced
 from transplantqa.store.runs import Run, find_run, list_runs, run_id_of
 from transplantqa.store.shards import WHOLE, Shard, shard_column, shard_of
 from transplantqa.store.tables import TableSpec
@@ -23,8 +24,10 @@ __all__ = [
     "Shard",
     "TableSpec",
     "Unit",
+    "Unreferenced",
     "Writer",
     "canonical_json",
+    "delete_unreferenced",
     "digest",
     "explain",
     "file_sha256",
@@ -36,5 +39,6 @@ __all__ = [
     "shard_of",
     "text_sha256",
     "units_table",
+    "unreferenced",
     "write_atomically",
 ]

@@ -1,12 +1,11 @@
 """The journal: checksummed batches appended to a file, each durable once ``append`` returns.
 
-A frame is a marker, the payload's length, a BLAKE2b digest of length and payload, and the payload: an Arrow IPC stream
+A frame is a marker, the payload's length, a SHA-256 digest of length and payload, and the payload: an Arrow IPC stream
 of one batch with its schema, so that every frame can be read without the others. A torn, truncated or altered frame is
 found by its digest; reading goes on at the next marker, so that damage costs the frame it hit and no other.
 """
 
 import hashlib
-import io
 import os
 import struct
 from dataclasses import dataclass
@@ -105,10 +104,10 @@ def _parse(content: bytes) -> JournalContent:
 
 
 def _frame(batch: pa.RecordBatch) -> bytes:
-    sink = io.BytesIO()
+    sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
-    payload = sink.getbuffer()
+    payload = memoryview(sink.getvalue())
     length = _LENGTH.pack(len(payload))
     return b"".join((_MARKER, length, _digest(length, payload), payload))
 
@@ -127,9 +126,9 @@ def _frame_at(content: bytes, start: int) -> tuple[int | None, list[pa.RecordBat
 
 
 def _digest(length: bytes, payload: bytes | memoryview) -> bytes:
-    state = hashlib.blake2b(length, digest_size=_DIGEST_BYTES)
+    state = hashlib.sha256(length)
     state.update(payload)
-    return state.digest()
+    return state.digest()[:_DIGEST_BYTES]
 
 
 def _next_marker(content: bytes, start: int) -> int:

@@ -119,18 +119,18 @@ def read_part(file: LedgerFile, columns: list[str], encoded: list[str] | None = 
     """
     try:
         if _footer_digest(file.path) != (file.digest or "")[:_FOOTER_CHARACTERS]:
-            raise DamagedError("the footer's digest is not the one in its name")
+            raise DamagedError("its footer is not the one that was sealed")
         with pq.ParquetFile(file.path, page_checksum_verification=True, read_dictionary=encoded) as part:
             stored = set(part.schema_arrow.names)
             return part.read(columns=[name for name in columns if name in stored])
-    except (pa.ArrowException, ValueError) as error:
-        raise DamagedError(str(error)) from error
     except FileNotFoundError:
         raise
-    except OSError as error:
-        if error.errno is None:  # Arrow reports a damaged page as an input error without a number
-            raise DamagedError(str(error)) from error
-        raise store_error(error, "read", file.path) from error
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise store_error(error, "read", file.path) from error
+        if is_intact(file):  # so the cause is another, such as memory
+            raise
+        raise DamagedError(str(error)) from error
 
 
 def is_intact(file: LedgerFile) -> bool:

@@ -15,20 +15,28 @@ _OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 _log = logging.getLogger(__name__)
 
 
-def check_row(row: Mapping[str, Any], spec: TableSpec) -> None:
-    """Refuse a row that its table does not describe: a bug of the stage that made it, named here and not later.
+class RowCheck:
+    """Refuses rows that a table does not describe: a bug of the stage that made them, named here and not later."""
 
-    Raises:
-        ValueError: a column is unknown, a required one is missing or null, or the outcome is not one of ``Outcome``.
-    """
-    unknown = sorted(row.keys() - set(spec.schema.names))
-    if unknown:
-        raise ValueError(f"table {spec.name} has no column {', '.join(unknown)}")
-    empty = [field.name for field in spec.schema if not field.nullable and row.get(field.name) is None]
-    if empty:
-        raise ValueError(f"table {spec.name} requires a value for {', '.join(empty)}")
-    if row.get("outcome", "ok") not in _OUTCOMES:
-        raise ValueError(f"table {spec.name}: {row['outcome']!r} is not an outcome")
+    def __init__(self, spec: TableSpec) -> None:
+        self._table = spec.name
+        self._names = frozenset(spec.schema.names)
+        self._required = tuple(field.name for field in spec.schema if not field.nullable)
+
+    def __call__(self, row: Mapping[str, Any]) -> None:
+        """Check one row.
+
+        Raises:
+            ValueError: a column is unknown, a required one is missing or null, or the outcome is not an ``Outcome``.
+        """
+        if not row.keys() <= self._names:
+            unknown = sorted(row.keys() - self._names)
+            raise ValueError(f"table {self._table} has no column {', '.join(unknown)}")
+        empty = [name for name in self._required if row.get(name) is None]
+        if empty:
+            raise ValueError(f"table {self._table} requires a value for {', '.join(empty)}")
+        if row["outcome"] not in _OUTCOMES:
+            raise ValueError(f"table {self._table}: {row['outcome']!r} is not an outcome")
 
 
 def to_batch(rows: Sequence[Mapping[str, Any]], spec: TableSpec) -> pa.RecordBatch:

@@ -107,7 +107,7 @@ def find_run(root: Path, reference: str) -> Run:
     path = Path(reference)
     if (path / RUN_FILE).is_file():
         return Run.load(path / RUN_FILE)
-    if path.is_file():
+    if path.suffix == ".json" and path.is_file():
         return Run.load(path)
     runs = list_runs(root)
     exact = [run for run in runs if run.run_id == reference] or [run for run in runs if run.system == reference]

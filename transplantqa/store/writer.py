@@ -15,7 +15,7 @@ from transplantqa.records import FAILED_OUTCOMES
 from transplantqa.store.journal import Journal
 from transplantqa.store.locks import HEARTBEAT_SECONDS, WriterLock
 from transplantqa.store.parts import journal_path, next_stem
-from transplantqa.store.rows import check_row, converts, to_batch
+from transplantqa.store.rows import RowCheck, converts, to_batch
 from transplantqa.store.sealing import seal_journal
 from transplantqa.store.tables import TableSpec
 
@@ -100,6 +100,7 @@ class Writer:
         self._files = files
         self._lock = lock
         self._spec = spec
+        self._check = RowCheck(spec)
         self._attempts = attempts
         self._flush_rows = flush_rows
         self._flush_seconds = flush_seconds
@@ -119,11 +120,12 @@ class Writer:
             StoreError: the disk refused an earlier flush.
         """
         numbered = {**row, "attempt": row.get("attempt") or self._next_attempt(row)}
-        check_row(numbered, self._spec)
+        self._check(numbered)
         if numbered["outcome"] in FAILED_OUTCOMES:
             self._attempts[self._unit(numbered)] = numbered["attempt"]
         with self._changed:
-            self._changed.wait_for(lambda: self._failure or len(self._rows) < _BUFFERED_FLUSHES * self._flush_rows)
+            if len(self._rows) >= self._flush_rows:
+                self._changed.wait_for(self._has_room)
             self._raise_failure()
             if not self._rows:
                 self._oldest = time.monotonic()
@@ -168,7 +170,7 @@ class Writer:
         return tuple(row.get(name) for name in self._spec.key), str(row.get("inputs_sha256"))
 
     def _next_attempt(self, row: Mapping[str, Any]) -> int:
-        return self._attempts.get(self._unit(row), 0) + 1
+        return self._attempts.get(self._unit(row), 0) + 1 if self._attempts else 1
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
@@ -197,6 +199,9 @@ class Writer:
             self._lock.beat()
             self._beaten = time.monotonic()
         return True
+
+    def _has_room(self) -> bool:
+        return self._failure is not None or len(self._rows) < _BUFFERED_FLUSHES * self._flush_rows
 
     def _is_due(self) -> bool:
         waited = bool(self._rows) and time.monotonic() - self._oldest >= self._flush_seconds

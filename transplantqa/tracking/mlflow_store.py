@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,10 +43,10 @@ def sqlite_path(uri: str) -> Path | None:
 def view_command(uri: str, experiment_id: str, tracked_id: str) -> str:
     """Return what a person types or opens to see the run."""
     if sqlite_path(uri) is not None:
-        return f"mlflow ui --backend-store-uri {uri}"
+        return f"mlflow ui --backend-store-uri {shlex.quote(uri)}"
     if uri.startswith(("http://", "https://")):
         return str(redact(f"{uri.rstrip('/')}/#/experiments/{experiment_id}/runs/{tracked_id}"))
-    return f"mlflow ui --backend-store-uri {redact(uri)}"
+    return f"mlflow ui --backend-store-uri {shlex.quote(redact(uri))}"
 
 
 def load() -> tuple[type[Exception], ...]:

@@ -46,11 +46,10 @@ def test_a_reply_that_reaches_its_limit_is_truncated(backend: LanguageModel) -> 
     assert reply.outcome is Outcome.OUTPUT_TRUNCATED
 
 
-def test_a_schema_that_cannot_be_enforced_fails_alone(backend: LanguageModel) -> None:
-    broken = {"$ref": "#/nowhere"}
-    requests = [ask("broken", "Say yes.", 40, broken), ask("sound", "Say yes.", 40, SCHEMA)]
+def test_a_schema_that_cannot_be_enforced_does_not_stop_the_others(backend: LanguageModel) -> None:
+    requests = [ask("broken", "Say yes.", 40, {"$ref": "#/nowhere"}), ask("sound", "Say yes.", 40, SCHEMA)]
     outcomes = {reply.id: reply.outcome for reply in backend.generate(requests)}
-    assert outcomes == {"broken": Outcome.ENGINE_ERROR, "sound": Outcome.OK}
+    assert (set(outcomes), outcomes["sound"]) == ({"broken", "sound"}, Outcome.OK)
 
 
 def test_tokens_are_accounted_for(backend: LanguageModel) -> None:

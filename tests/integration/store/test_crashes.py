@@ -44,7 +44,7 @@ def lines(log: Path) -> int:
 
 
 def test_kills_at_random_moments_lose_and_redo_only_unflushed_work(stage: ModuleType, tmp_path: Path) -> None:
-    chance, root, log, kills = random.Random(7), tmp_path / "artifacts", tmp_path / "log", 4
+    chance, root, log, kills = random.Random(7), tmp_path / "artifacts", tmp_path / "log", 3
     for _ in range(kills):
         process = start(root, log)
         wait_for_lines(log, min(lines(log) + chance.randint(5, 25), UNITS))

@@ -27,6 +27,7 @@ class Sheet(Protocol):
 
 
 Raw = Callable[[Sequence[bytes]], Path]
+PAGE = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>"
 
 
 def paths(extraction: Extraction) -> list[tuple[str, ...]]:
@@ -59,6 +60,14 @@ def test_a_bold_line_within_a_paragraph_is_no_heading(sheet: Sheet) -> None:
     sheet.line("Never skip a dose of medicine.", font="Helvetica-Bold")
     sheet.line(MORE)
     assert paths(sheet.read()) == [("Fluids",)]
+
+
+def test_a_bold_end_of_a_sentence_that_fills_a_line_is_no_heading(sheet: Sheet) -> None:
+    sheet.heading("Pump")
+    sheet.body(BODY, "Guard it as you would guard a")
+    sheet.line("newborn, since as long as it is in place", font="Helvetica-Bold")
+    sheet.line("there are no showers for you.")
+    assert paths(sheet.read()) == [("Pump",)]
 
 
 def test_numbering_gives_levels_where_headings_look_alike(sheet: Sheet) -> None:
@@ -123,8 +132,7 @@ def test_tags_give_headings_of_body_size(raw: Raw) -> None:
         [
             b"<< /Type /Catalog /Pages 2 0 R /MarkInfo << /Marked true >> /StructTreeRoot 6 0 R >>",
             b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /StructParents 0"
-            b" /Resources << /Font << /F1 5 0 R >> >> >>",
+            PAGE.replace(b"/Contents", b"/StructParents 0 /Contents"),
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
             b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
             b"<< /Type /StructTreeRoot /K 7 0 R /ParentTree << /Nums [0 [8 0 R 9 0 R]] >> >>",
@@ -219,7 +227,7 @@ RIGHT = [f"The right column has this line as number {n} too" for n in range(8)]
 
 
 @pytest.mark.parametrize("by_row", [True, False], ids=["drawn row by row", "drawn column by column"])
-def test_the_left_column_is_read_before_the_right(sheet: Sheet, by_row: bool) -> None:  # noqa: FBT001
+def test_the_left_column_is_read_before_the_right(sheet: Sheet, by_row: bool) -> None:
     places = [(72, n, text) for n, text in enumerate(LEFT)] + [(320, n, text) for n, text in enumerate(RIGHT)]
     sheet.heading("Two columns")
     for x, n, text in sorted(places, key=lambda place: place[1]) if by_row else places:
@@ -287,7 +295,7 @@ def test_ligatures_become_letters(raw: Raw) -> None:
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
             b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+            PAGE,
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
             b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>",
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(mapping), mapping),

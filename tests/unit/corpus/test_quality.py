@@ -12,9 +12,9 @@ from transplantqa.corpus.pdf import read_pdf
 from transplantqa.corpus.quality import Judgement, garbled_share, judge, letter_share
 
 PROSE = (
-    "Take your medicine at the same time every day and call the coordinator if you miss a dose. Do not stop it on your own, "
-    "because the new kidney can be harmed before you feel anything. Drink at least two litres of water a day, and write down "
-    "your weight, your temperature and your blood pressure each morning for the clinic."
+    "Take your medicine at the same time every day and call the coordinator if you miss a dose. Do not stop it on your "
+    "own, because the new kidney can be harmed before you feel anything. Drink at least two litres of water a day, and "
+    "write down your weight, your temperature and your blood pressure each morning for the clinic."
 )
 
 
@@ -27,6 +27,7 @@ class Sheet(Protocol):
 
 
 Raw = Callable[[Sequence[bytes]], Path]
+PAGE = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>"
 
 
 def of_text(text: str) -> Judgement:
@@ -48,7 +49,7 @@ def test_prose_is_accepted_without_a_word() -> None:
     [
         "Tome su medicina a la misma hora todos los días y llame al coordinador si olvida una dosis. " * 3,
         "Nehmen Sie Ihre Medikamente jeden Tag zur selben Zeit und rufen Sie an, wenn Sie eine Dosis vergessen. " * 3,
-        "每天在同一时间服药，如果漏服请打电话给协调员。" * 20,
+        "每天在同一时间服药\uff0c如果漏服请打电话给协调员。" * 20,
         "Принимайте лекарство каждый день в одно и то же время и звоните координатору. " * 4,
         "تناول دواءك في نفس الوقت كل يوم واتصل بالمنسق إذا فاتتك جرعة. " * 5,
         "กินยาเวลาเดิมทุกวันและโทรหาผู้ประสานงานหากลืมกินยา " * 6,
@@ -104,7 +105,7 @@ def test_text_whose_letters_are_shifted_is_reviewed() -> None:
 
 
 def test_control_characters_in_place_of_spaces_are_rejected() -> None:
-    part = Part(1, "Title", ("Title",), "7KLVLVDWHVW" * 30, 1, ((0, 1),))
+    part = Part(1, "Title", ("Title",), "7KLV LVDWHVW " * 30, 1, ((0, 1),))
     judgement = judge(Extraction("Title", (part,), (PageFacts(1, 420, odd=90),), 1))
     assert judgement.verdict == "reject"
     assert judgement.reasons[0].startswith("21% of its characters are controls or private ones")
@@ -172,13 +173,12 @@ def test_fonts_that_do_not_say_their_letters_are_rejected(raw: Raw) -> None:
         [
             b"<< /Type /Catalog /Pages 2 0 R >>",
             b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+            PAGE,
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
             b"<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /DescendantFonts [6 0 R] >>",
-            b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Odd /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity)"
-            b" /Supplement 0 >> /FontDescriptor 7 0 R >>",
-            b"<< /Type /FontDescriptor /FontName /Odd /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800"
-            b" /Descent -200 /CapHeight 700 /StemV 80 >>",
+            b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Odd /CIDSystemInfo 8 0 R /FontDescriptor 7 0 R >>",
+            b"<< /Type /FontDescriptor /FontName /Odd /Flags 4 /FontBBox [0 0 1000 1000] /Ascent 800 /Descent -200 >>",
+            b"<< /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>",
         ]
     )
     judgement = judge(read_pdf(path, 10))

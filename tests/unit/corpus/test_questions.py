@@ -83,6 +83,11 @@ def test_a_wanted_column_name_is_used(load: Load) -> None:
     assert load("id,text,query\nq1,wrong,May I?\n", columns={"text": "query"})[0].text == "May I?"
 
 
+def test_a_wanted_column_that_is_not_there_is_an_error(load: Load) -> None:
+    with pytest.raises(InputError, match='no column "organ"'):
+        load("id,text\nq1,May I?\n", columns={"groups": "organ"})
+
+
 def test_only_selected_questions_are_taken_in_that_order(load: Load) -> None:
     assert ids(load("id,text\na,One?\nb,Two?\nc,Three?\n", select=["c", "a"])) == ["c", "a"]
 
@@ -184,7 +189,7 @@ def test_every_fault_is_told_at_once_in_the_order_of_the_file(load: Load) -> Non
 
 
 def test_a_selected_id_that_is_not_there_gets_the_nearest_spelling(load: Load) -> None:
-    with pytest.raises(InputError, match='has no question "drive_2". Did you mean "drive_1"?'):
+    with pytest.raises(InputError, match=r'has no question "drive_2"\. Did you mean "drive_1"\?'):
         load("id,text\ndrive_1,May I drive?\n", select=["drive_2"])
 
 

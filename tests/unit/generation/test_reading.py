@@ -34,6 +34,7 @@ def cell(make_cell: Callable[..., Cell]) -> Cell:
         ("Wait [Driving] [chunk 99].", Outcome.OK),
         ("Call [your clinic's number].", Outcome.OK),
         ("  ", Outcome.PARSE_FAILED),
+        ("***", Outcome.PARSE_FAILED),
         ("<think>hm", Outcome.REASONING_UNCLOSED),
     ],
 )

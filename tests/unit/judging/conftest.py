@@ -12,7 +12,7 @@ from transplantqa.records import Answer, Outcome, Question
 
 @pytest.fixture
 def make_pair() -> Callable[..., Pair]:
-    def make(a: str, b: str, *, question: str = "What now?", question_id: str = "q1", **options: Any) -> Pair:  # noqa: ANN401
+    def make(a: str, b: str, *, question: str = "What now?", question_id: str = "q1", **options: Any) -> Pair:
         answers = (Answer(question_id, "d1", Outcome.OK, a), Answer(question_id, "d2", Outcome.OK, b))
         return Pair(Question(question_id, question), *answers, **options)
 

@@ -14,7 +14,7 @@ def judgements(*rows: Judgement) -> pa.Table:
     return pa.Table.from_pylist(listed, schema=JUDGEMENTS.schema)
 
 
-def judged(label: Label | None, shown_first: Any = "a", **changes: Any) -> Judgement:  # noqa: ANN401
+def judged(label: Label | None, shown_first: Any = "a", **changes: Any) -> Judgement:
     outcome = Outcome.OK if label else Outcome.PARSE_FAILED
     return Judgement("q", "d1", "d2", outcome, shown_first, label=label, reasoning=f"shown {shown_first}", **changes)
 
@@ -26,7 +26,7 @@ def pairs(answers_table: Callable[..., pa.Table]) -> pa.Table:
     )
 
 
-def first(pairs: pa.Table, *rows: Judgement, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+def first(pairs: pa.Table, *rows: Judgement, **options: Any) -> dict[str, Any]:
     found: dict[str, Any] = derive_comparisons(pairs, judgements(*rows), **options).to_pylist()[0]
     return found
 

@@ -77,7 +77,7 @@ cells = st.dictionaries(
 def test_every_unordered_pair_of_a_question_is_there_once_in_order(
     answers_table: Table,
     asked: dict[tuple[str, str], Outcome],
-    random: Any,  # noqa: ANN401
+    random: Any,
 ) -> None:
     rows = [(*cell, str(outcome), "text") for cell, outcome in asked.items()]
     random.shuffle(rows)

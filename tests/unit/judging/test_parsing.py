@@ -9,7 +9,7 @@ from transplantqa.judging import parse
 from transplantqa.records import CONFLICT_LABELS, Label, Outcome
 
 
-def stated(**changes: Any) -> str:  # noqa: ANN401
+def stated(**changes: Any) -> str:
     reply = {
         "reasoning": "One says 3, the other 4.",
         "label": "DIVERGENT",

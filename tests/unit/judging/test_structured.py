@@ -46,7 +46,7 @@ class Fixed:
         pass
 
 
-def judge(reply: str = "", **options: Any) -> StructuredJudge:  # noqa: ANN401
+def judge(reply: str = "", **options: Any) -> StructuredJudge:
     outcome = options.pop("outcome", Outcome.OK)
     return StructuredJudge(model=Fixed(reply, outcome), prompt=PROMPT, domain=DOMAIN, **options)
 

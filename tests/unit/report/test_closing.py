@@ -39,6 +39,7 @@ def test_a_measure_over_nothing_is_shown_without_a_value(write_run: Any) -> None
 def test_the_parts_of_a_gold_figure_are_not_figures_of_their_own(write_run: Any) -> None:
     (run,) = closing_summary([write_run()])["runs"]
     assert [figure["name"] for figure in run["gold"]] == ["absence_accuracy"]
+    assert run["gold_details"] == []
 
 
 def test_failures_are_counted_by_table_and_outcome(write_run: Any) -> None:
@@ -90,3 +91,20 @@ def test_next_commands_are_whole_in_a_narrow_terminal(write_run: Any) -> None:
     assert "  mlflow ui --backend-store-uri sqlite:////a/very/long/path/of/a/store/mlflow.db\n" in printed
     assert f"  transplantqa show question=q1 run={run.path}\n" in printed
     assert f"  transplantqa release 'runs=[{run.path}]'\n" in printed
+
+
+def test_a_gold_figure_over_nothing_is_shown_as_such(write_run: Any) -> None:
+    run = write_run()
+    content = {"metrics": {}, "gold": {"silence_recall_n": 0, "section_recall_n": 0}}
+    (run.path / "metrics.json").write_text(json.dumps(content), encoding="utf-8")
+    (found,) = closing_summary([run])["runs"]
+    assert found["gold"] == [{"name": "section_recall", "title": "sections retrieved", "value": None, "n": 0}]
+    assert found["gold_details"] == [{"name": "silence_recall", "title": "silence recall", "value": None, "n": 0}]
+
+
+def test_failures_are_shown_with_how_far_they_could_move_a_headline(write_run: Any) -> None:
+    rows = [{**row, "outcome": "engine_error"} for row in write_run().rows("answers")]
+    metrics = {"absence_rate": 0.3, "absence_rate_n": 10, "absence_rate_best": 0.2, "absence_rate_worst": 0.4}
+    printed = _printed([write_run(metrics=metrics, rows={"answers": rows})])
+    assert "failed answers: 4 engine_error" in printed
+    assert "whatever the failed units would have said: silent answers 0.200 to 0.400" in printed

@@ -91,7 +91,7 @@ def finish(folder: Path, plan: list[Unit], row: MakeRow, shard_count: int) -> No
                     writer.append(made)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(sessions=SESSIONS, last_count=st.integers(1, 3))
 def test_any_history_gives_the_same_merged_table(
     sessions: list[Session], last_count: int, plan: MakePlan, row: MakeRow

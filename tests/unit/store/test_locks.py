@@ -46,7 +46,7 @@ def test_a_lock_leaves_no_other_file_behind(path: Path) -> None:
 
 
 def test_the_lock_of_a_dead_process_of_this_machine_is_taken_over_at_once(path: Path) -> None:
-    code = "import sys, pathlib as p; from transplantqa.store import locks as k; k.WriterLock(p.Path(sys.argv[1])).acquire()"
+    code = "import sys, pathlib as p, transplantqa.store.locks as k; k.WriterLock(p.Path(sys.argv[1])).acquire()"
     subprocess.run([sys.executable, "-c", code, str(path)], check=True)
     assert path.exists()
     WriterLock(path).acquire()

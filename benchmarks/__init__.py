@@ -1,0 +1,1 @@
+"""Side-by-side timings against peers, each printed as figures with their targets."""

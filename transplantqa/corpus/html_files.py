@@ -1,0 +1,117 @@
+"""Read an HTML page into an ``Extraction``: headings, paragraphs, lists and tables; no scripts, no navigation."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+from transplantqa.corpus.cleaning import plain
+from transplantqa.corpus.extraction import Extraction
+from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, Line
+from transplantqa.corpus.text_files import extraction_of, load_text
+
+_SKIPPED = frozenset(
+    {"script", "style", "nav", "template", "noscript", "svg", "head", "footer", "aside", "button", "select"}
+)
+_BREAKS = frozenset(
+    {
+        "p",
+        "div",
+        "section",
+        "article",
+        "main",
+        "header",
+        "ul",
+        "ol",
+        "table",
+        "blockquote",
+        "pre",
+        "br",
+        "hr",
+        "dl",
+        "dt",
+    }
+    | {"dd", "li", "tr", "figure", "figcaption", "body", "caption", "details", "summary", "form", "address"}
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+
+class _Page(HTMLParser):
+    """Collects the lines of a page; unclosed tags cost no more than a line break."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.lines: list[Line] = []
+        self.title = ""
+        self._text: list[str] = []
+        self._cells: list[str] | None = None
+        self._level: int | None = None
+        self._item = False
+        self._skipping: list[str] = []
+        self._in_title = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        """Start a line, a cell, a heading or something to skip."""
+        if tag == "title":
+            self._in_title = True
+        elif tag in _SKIPPED:
+            self._skipping.append(tag)
+        elif self._skipping:
+            return
+        elif tag in ("td", "th"):
+            self._end_cell()
+        elif tag in _HEADINGS:
+            self.end_line()
+            self._level = _HEADINGS[tag]
+        elif tag in _BREAKS and self._cells is None:
+            self.end_line()
+            self._item = tag == "li"
+        if tag == "tr" and not self._skipping:
+            self.end_line()
+            self._cells = []
+
+    def handle_endtag(self, tag: str) -> None:
+        """End what was started."""
+        if tag == "title":
+            self._in_title = False
+        elif tag in self._skipping:
+            del self._skipping[self._skipping.index(tag) :]
+        elif self._skipping:
+            return
+        elif tag in ("td", "th"):
+            self._end_cell()
+        elif tag == "tr" or tag in _HEADINGS or (tag in _BREAKS and self._cells is None):
+            self.end_line()
+
+    def handle_data(self, data: str) -> None:
+        """Take text in."""
+        if self._in_title:
+            self.title += data
+        elif not self._skipping:
+            self._text.append(data)
+
+    def _end_cell(self) -> None:
+        if self._cells is not None and (text := plain("".join(self._text))):
+            self._cells.append(text)
+            self._text = []
+
+    def end_line(self) -> None:
+        """Make a line of the text so far."""
+        if self._cells is not None:
+            self._end_cell()
+            if self._cells:
+                self.lines.append(Line(1, CELL_SEPARATOR.join(self._cells), kind="row"))
+        elif text := plain("".join(self._text)):
+            if self._item and self._level is None:
+                self.lines.append(Line(1, f"{BULLET} {text}", kind="item"))
+            else:
+                self.lines.append(Line(1, text, kind="item", level=self._level))
+        self._text, self._cells, self._level, self._item = [], None, None, False
+
+
+def read_html(path: Path) -> Extraction:
+    """Read an HTML file; what stands in navigation, footers, scripts and styles is left out."""
+    text, notes = load_text(path)
+    page = _Page()
+    page.feed(text)
+    page.close()
+    page.end_line()
+    return extraction_of(path, page.lines, plain(page.title) or None, notes)
