@@ -100,7 +100,7 @@ def visible_pairs(tables: AuditTables) -> pd.DataFrame:
 
 
 def pandas_bootstrap(visible: pd.DataFrame, replicates: int) -> list[pd.Series]:
-    """Resample questions for the divergence of the whole, each institution and each document, from counts by question."""
+    """Resample questions for the divergence of the whole and of each institution and document, from question counts."""
     frames = [visible.groupby("question_id")["conflict"].agg(["sum", "count"]).assign(member="")]
     for column in ("institution", "document"):
         sides = [

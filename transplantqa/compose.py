@@ -189,7 +189,8 @@ def _note_culprit(command: str, overrides: Sequence[str], culprit: str, error: E
         problems.add(f"{key} ({culprit})", " ".join(str(error).split()))
     elif "." in key:
         parent = key.rpartition(".")[0]
-        problems.add(key, "no such key", nearest(key, [name for name in names if name.startswith(parent + ".")] or names))
+        siblings = [name for name in names if name.startswith(parent + ".")]
+        problems.add(key, "no such key", nearest(key, siblings or names))
     else:
         problems.add(key, "no such key or group", nearest(key, {*groups, *(name for name in names if "." not in name)}))
 

@@ -1,8 +1,8 @@
 """What a user can get wrong, each with the exit code the program ends with.
 
 Exit codes: 0 done; 1 a bug (traceback shown); 2 usage or configuration; 3 input data; 4 a model or engine; 5 the
-ledger or the disk; 6 the run finished but more failed than the configured limit, or a job of a sweep failed; 75 interrupted by a
-signal, finished work is kept (EX_TEMPFAIL: run the same command again to resume).
+ledger or the disk; 6 the run finished but more failed than the configured limit, or a job of a sweep failed; 75
+interrupted by a signal, finished work is kept (EX_TEMPFAIL: run the same command again to resume).
 """
 
 EXIT_OK = 0

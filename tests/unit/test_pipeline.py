@@ -143,7 +143,8 @@ def test_too_many_failures_end_with_their_own_exit_code_and_keep_the_rows(
 def test_a_sweep_goes_on_after_a_failing_job_and_says_which_failed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = main(["run", "-m", *SLICE, "questions.path=nowhere.csv,package:transplantqa/samples/transplant/questions.csv"])
+    paths = "nowhere.csv,package:transplantqa/samples/transplant/questions.csv"
+    code = main(["run", "-m", *SLICE, f"questions.path={paths}"])
     assert code == EXIT_FAILURES
     shown = capsys.readouterr()
     assert "job 0" in shown.err

@@ -2,7 +2,8 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from transplantqa.corpus.pdf_text import BOLD, Fragment
 
@@ -85,7 +86,7 @@ def reading_order(fragments: Sequence[Fragment]) -> list[Block]:
     blocks: list[Block] = []
     for turn in sorted(weights, key=lambda turn: (-weights[turn], turn)):
         rows = _rows([fragment for fragment in fragments if fragment.turn == turn])
-        blocks.extend(_ordered(_blocks(_split_columns(rows))))
+        blocks.extend(_ordered(_blocks(_split_columns(_split_cells(rows)))))
     return blocks
 
 
@@ -175,7 +176,42 @@ def _joined(left: Fragment, right: Fragment) -> Fragment:
         turn=left.turn,
         hyphen=right.hyphen,
         marks=marks,
+        starts=left.starts + right.starts,
     )
+
+
+def _split_cells(rows: list[Row]) -> list[Row]:
+    """Part cells that nearly touch, where words start exactly at every column of the table row above or below."""
+    result = []
+    for index, row in enumerate(rows):
+        near = [rows[other] for other in (index - 1, index + 1) if 0 <= other < len(rows)]
+        table = max(near, key=lambda other: len(other.cells), default=row)
+        parted = _parted(row, [cell[0].x0 for cell in table.cells]) if len(table.cells) > len(row.cells) else None
+        close = parted is not None and abs(row.top - table.top) < 4 * row.size and table.size == row.size
+        result.append(parted if parted is not None and close else row)
+    return result
+
+
+def _parted(row: Row, columns: Sequence[float]) -> Row | None:
+    """Return the row with a cell for each of ``columns``, or None if not each has a word that starts there."""
+    if any(len(cell) > 1 for cell in row.cells):
+        return None
+    cells = []
+    for cell in row.cells:
+        fragment = cell[0]
+        words = fragment.text.split(" ")
+        if len(words) != len(fragment.starts):
+            return None
+        cuts = [n for n, x in enumerate(fragment.starts) if n and any(abs(x - column) < 1.0 for column in columns)]
+        for start, end in pairwise([0, *cuts, len(words)]):
+            x1 = fragment.starts[end] - 0.1 if end < len(words) else fragment.x1
+            piece = replace(fragment, text=" ".join(words[start:end]), x0=fragment.starts[start], x1=x1)
+            cells.append(
+                [replace(piece, starts=fragment.starts[start:end], hyphen=fragment.hyphen and end == len(words))]
+            )
+    found = [cell[0].x0 for cell in cells]
+    fits = len(found) == len(columns) and all(abs(x - column) < 1.0 for x, column in zip(found, columns, strict=True))
+    return Row(cells) if fits else None
 
 
 def _split_columns(rows: list[Row]) -> list[Row]:

@@ -56,7 +56,10 @@ class Style:
 
 @dataclass(slots=True)
 class Fragment:
-    """Neighbouring words on one baseline without a wide gap. ``marks`` counts characters by marked-content id."""
+    """Neighbouring words on one baseline without a wide gap.
+
+    ``marks`` counts characters by marked-content id; ``starts`` holds the left edge of each word, in order.
+    """
 
     text: str
     x0: float
@@ -67,6 +70,7 @@ class Fragment:
     turn: int
     hyphen: bool = False
     marks: dict[int, int] = field(default_factory=dict)
+    starts: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +192,24 @@ class _Handles:
         return {1: -x, 2: -y, 3: x}.get(turn, y)
 
     def span(self, first: int, last: int, turn: int) -> tuple[float, float]:
-        """Return (x0, x1) of the characters ``first``..``last`` in the frame of ``turn``."""
+        """Return (x0, x1) of the characters ``first``..``last`` in the frame of ``turn``.
+
+        ``x0`` is where the pen starts, not the ink, so that words set at one place in different letters agree on it.
+        """
         values, slots = self._doubles, self._slots
-        _box_of(self.page, first, *slots[:4])
-        left, right, bottom, top = values[0], values[1], values[2], values[3]
-        if last != first:
+        if turn == 0:
             _box_of(self.page, last, *slots[:4])
-            left, right = min(left, values[0]), max(right, values[1])
-            bottom, top = min(bottom, values[2]), max(top, values[3])
+            last0, x1 = values[0], values[1]
+            _origin_of(self.page, first, *slots[4:])
+            if values[4] <= last0:
+                return values[4], x1
+        x0, x1 = self._extent(first, turn)
+        last0, last1 = self._extent(last, turn)
+        return min(x0, last0), max(x1, last1)
+
+    def _extent(self, index: int, turn: int) -> tuple[float, float]:
+        _box_of(self.page, index, *self._slots[:4])
+        left, right, bottom, top = self._doubles[0], self._doubles[1], self._doubles[2], self._doubles[3]
         if turn == 1:
             return bottom, top
         if turn == 2:
@@ -316,4 +330,5 @@ def _fragment(words: list[_Word]) -> Fragment:
         bold_share=bold / total,
         turn=words[0].style.turn,
         marks=marks,
+        starts=tuple(word.x0 for word in words),
     )

@@ -107,6 +107,9 @@ def _is_given(item: Named, passages: Sequence[ResolvedPassage]) -> bool:
 
 
 def _same_heading(heading: str, passage: ResolvedPassage) -> bool:
+    number = re.fullmatch(r"(?:\d+\.)*\d+", heading)
+    if number:
+        return any(re.match(rf"{re.escape(heading)}\.?\s", part) for part in passage.heading_path)
     last = _key(_PATH.split(heading)[-1])
     return bool(last) and any(
         _close(last, _key(part)) or _close(_key(heading), _key(part)) for part in passage.heading_path

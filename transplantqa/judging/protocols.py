@@ -31,7 +31,7 @@ class Judge(Protocol):
         ...
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
-        """Yield one judgement a pair, in completion order; what can't be read is a failed judgement, never a default."""
+        """Yield one judgement a pair, in completion order; an unreadable reply is a failure, never a default label."""
         ...
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -76,6 +76,7 @@ class Hybrid(ChunkRetriever):
         bm25_b: strength of length normalisation.
         dense_window_sentences: sentences embedded together, a chunk scoring as its best window; 0 embeds chunks whole.
         rrf_k: constant of reciprocal rank fusion.
+        ranker_weights: weight of a ranker in the fusion, 1 where not named.
         ranker_depth: chunks of each ranking that are fused and kept in the audit trail.
         rerank_top: fused chunks that the reranker sees.
         top_k: chunks shown.
@@ -101,6 +102,7 @@ class Hybrid(ChunkRetriever):
         bm25_b: Share = 0.75,
         dense_window_sentences: Sentences = 0,
         rrf_k: Count = 60,
+        ranker_weights: dict[Literal["bm25", "dense"], NonNegative] | None = None,
         ranker_depth: Count = 30,
         rerank_top: Count = 20,
         top_k: Count = 5,
@@ -120,6 +122,7 @@ class Hybrid(ChunkRetriever):
             reranker=reranker,
             confidence=confidence_from(confidence, rankers, reranker, silence_below),
             rrf_k=rrf_k,
+            weights=ranker_weights,
             depth=ranker_depth,
             rerank_top=rerank_top,
         )

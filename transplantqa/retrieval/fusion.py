@@ -34,19 +34,22 @@ def ranks_of(scores: Scores, depth: int) -> Ranks:
     return ranks
 
 
-def fuse(rankings: Sequence[Ranks], k: int = 60) -> Scores:
-    """Fuse rankings by summing ``1 / (k + rank)``; a chunk absent from a ranking gets nothing from it.
+def fuse(rankings: Sequence[Ranks], k: int = 60, weights: Sequence[float] | None = None) -> Scores:
+    """Fuse rankings by summing ``weight / (k + rank)``; a chunk absent from a ranking gets nothing from it.
 
     The sum doesn't depend on the order of the rankings, to the last bit, so that equal chunks tie.
 
     Args:
         rankings: one array a ranker, shape (questions, chunks), rank counted from 1, 0 where absent.
         k: dampening constant; 60 is Cormack, Clarke and Büttcher (SIGIR 2009).
+        weights: one a ranking; 1 each by default, as in the article.
 
     Returns:
         Fused scores, same shape; ``ABSENT`` where no ranker proposes the chunk.
     """
     ranks = np.stack(rankings)
     shares = np.where(ranks > 0, 1.0 / (k + ranks), 0.0)
+    if weights is not None:
+        shares *= np.asarray(weights, dtype=np.float64)[:, None, None]
     fused: Scores = np.sort(shares, axis=0).sum(axis=0)
     return np.where((ranks > 0).any(axis=0), fused, ABSENT)

@@ -54,6 +54,7 @@ class HeroQA:
         bm25_b: strength of length normalisation.
         dense_window_sentences: sentences embedded together; 0 embeds chunks whole.
         rrf_k: constant of reciprocal rank fusion.
+        ranker_weights: weight of a ranker in the fusion, 1 where not named.
         ranker_depth: chunks of each ranking that are fused and kept in the audit trail.
         rerank_top: fused chunks that the reranker sees.
         top_k: chunks expanded.
@@ -83,6 +84,7 @@ class HeroQA:
         bm25_b: Share = 0.75,
         dense_window_sentences: Sentences = 0,
         rrf_k: Count = 60,
+        ranker_weights: dict[RankerName, NonNegative] | None = None,
         ranker_depth: Count = 30,
         rerank_top: Count = 20,
         top_k: Count = 8,
@@ -111,6 +113,7 @@ class HeroQA:
             depth=ranker_depth,
             rerank_top=rerank_top,
             rrf_k=rrf_k,
+            weights=ranker_weights,
         )
         passages = PassagePolicy(evidence_tokens, "section", passage_tokens, passage_order)
         self._policy = ChoicePolicy(top_k, silence_below, passages)

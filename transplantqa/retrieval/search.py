@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ class Search:
         depth: the longest ranking that enters fusion, and so the audit trail.
         rerank_top: candidates that the reranker sees.
         rrf_k: constant of reciprocal rank fusion; changes nothing with one ranker.
+        weights: ranker name to its weight in the fusion, 1 where not named.
     """
 
     def __init__(
@@ -54,11 +56,13 @@ class Search:
         depth: int,
         rerank_top: int,
         rrf_k: int = 60,
+        weights: Mapping[Any, float] | None = None,
     ) -> None:
         self._rankers = tuple(rankers)
         self._reranker = reranker
         self._confidence = confidence
         self._rrf_k = rrf_k
+        self._weights = [(weights or {}).get(ranker.name, 1.0) for ranker in self._rankers]
         self._depth = depth
         self._rerank_top = rerank_top
 
@@ -67,6 +71,7 @@ class Search:
         return {
             "rankers": [dict(ranker.identity()) for ranker in self._rankers],
             "rrf_k": self._rrf_k,
+            "ranker_weights": self._weights,
             "ranker_depth": self._depth,
             "reranker": None if self._reranker is None else dict(self._reranker.identity()),
             "rerank_top": None if self._reranker is None else self._rerank_top,
@@ -83,7 +88,7 @@ class Search:
             yield from (Found(question, error=str(error)) for question in questions)
             return
         ranks = [ranks_of(ranking.scores, self._depth) for ranking in rankings]
-        fused = fuse(ranks, self._rrf_k)
+        fused = fuse(ranks, self._rrf_k, self._weights)
         table = _Table(rankings, ranks, fused, order_of(fused), (fused > ABSENT).sum(axis=1))
         for row, question in enumerate(questions):
             yield self._found(question, row, table, document)

@@ -265,6 +265,14 @@ def test_a_wrapped_cell_stays_in_its_row(sheet: Sheet) -> None:
     assert texts(sheet.read()) == ["Prednisone | with food, early in the morning\nTacrolimus | twelve hours apart"]
 
 
+def test_cells_that_nearly_touch_are_parted_at_the_columns_of_the_next_row(sheet: Sheet) -> None:
+    rows = [("Pill", "Job", "Watch for"), ("Mycophenolate", "stops rejection", "loose stools")]
+    for n, row in enumerate(rows):
+        for x, cell in zip((72, 149, 230), row, strict=True):
+            sheet.at(x, 600 - 16 * n, cell)
+    assert texts(sheet.read()) == ["Pill | Job | Watch for\nMycophenolate | stops rejection | loose stools"]
+
+
 def test_list_items_are_lines_of_their_own_with_their_bullet(sheet: Sheet) -> None:
     for n, (bullet, item) in enumerate(
         (("\u2022", "a fever"), ("\u2022", "pain that does not"), ("", "go away"), ("2.", "a cough"))

@@ -42,6 +42,12 @@ def test_a_citation_is_valid_when_its_section_was_given_and_holds_the_page(item:
     assert check([item], [DIET])[0].valid is valid
 
 
+@pytest.mark.parametrize(("cited", "valid"), [("4.2", True), ("4", False), ("4.20", False)])
+def test_a_sections_number_alone_names_it(cited: str, valid: bool) -> None:
+    numbered = ResolvedPassage("s3", ("Handbook", "4.2 Drinking enough"), 5, 5, "Drink.")
+    assert check([Named(cited, 5)], [numbered])[0].valid is valid
+
+
 def test_a_wrong_page_still_names_a_given_section() -> None:
     assert names_a_given_section([Named("Diet and drink", 9)], [DIET])
 

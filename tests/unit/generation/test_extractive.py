@@ -76,7 +76,7 @@ def test_an_embedder_finds_what_other_words_say(make_cell: MakeCell) -> None:
     assert "six weeks" in next(generator.answer([make_cell("Back behind the wheel?", BOOKLET)])).text
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text(max_size=80), st.lists(st.text(max_size=120), min_size=1, max_size=3))
 def test_an_answer_is_grounded_and_the_same_every_time(make_cell: MakeCell, question: str, texts: list[str]) -> None:
     cell = make_cell(question, [(f"H{number}", text) for number, text in enumerate(texts)])

@@ -72,7 +72,7 @@ cells = st.dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(cells, st.randoms(use_true_random=False))
 def test_every_unordered_pair_of_a_question_is_there_once_in_order(
     answers_table: Table,
@@ -93,7 +93,7 @@ def test_every_unordered_pair_of_a_question_is_there_once_in_order(
     assert found == expected
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(cells)
 def test_only_pairs_of_two_answers_go_to_the_judge(answers_table: Table, asked: dict[tuple[str, str], Outcome]) -> None:
     table = enumerate_pairs(answers_table([(*cell, str(outcome), "text") for cell, outcome in asked.items()]))

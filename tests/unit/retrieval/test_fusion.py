@@ -26,6 +26,12 @@ def test_a_chunk_that_no_ranker_proposes_is_absent_from_the_fusion() -> None:
     assert fuse([np.array([[1, 0]], dtype=np.int32)])[0, 1] == ABSENT
 
 
+def test_a_weight_multiplies_what_its_ranking_gives() -> None:
+    first, second = np.array([[1, 2]], dtype=np.int32), np.array([[2, 1]], dtype=np.int32)
+    fused = fuse([first, second], k=60, weights=[1.0, 0.5])[0]
+    assert fused == pytest.approx([1 / 61 + 0.5 / 62, 1 / 62 + 0.5 / 61])
+
+
 def test_equal_scores_are_ordered_by_column() -> None:
     assert order_of(one(0.5, 1.0, 0.5, 1.0))[0].tolist() == [1, 3, 0, 2]
 
