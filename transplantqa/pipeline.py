@@ -1,6 +1,7 @@
 """One run: builds the components of a system, leads documents through the stages, has what was found written."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,11 @@ class System:
         if "compare" in stages:
             self.judge.identity()
 
+    def close(self) -> None:
+        """Release the models' memory."""
+        self.generator.close()
+        self.judge.close()
+
 
 @dataclass(frozen=True)
 class FinishedRun:
@@ -100,7 +106,7 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
     system = System.assemble(config)
     system.check(frozenset(config.stages))
     shard = Shard(config.shard.index, config.shard.count)
-    with StopRequest() as stop:
+    with StopRequest() as stop, closing(system):
         retry = tuple(Outcome(outcome) for outcome in config.retry)
         shop = Workshop(Path(config.artifacts), frozenset(config.stages), shard, retry, stop)
         asked = _asked(shop, system, config)
@@ -117,6 +123,8 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
         answered = generate(shop, system.generator, retrieved, asked.questions, asked.sources)
         if not shop.stages & {"compare", "analyse"}:
             return FinishedRun(EXIT_OK, None, "Answers are generated.")
+        if config.generator.get("model") != config.judge.get("model"):
+            system.generator.close()  # room for the judge's model
         answers = answered.rows()
         pairs, judged = compare(shop, system.judge, answers, asked.questions)
         if "analyse" not in shop.stages or shard.count > 1:

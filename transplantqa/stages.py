@@ -185,10 +185,7 @@ def generate(
         wanted = [cells[str(unit.key[0]), str(unit.key[1])] for unit in pending]
         yield from (answer.row() for answer in generator.answer(wanted))
 
-    try:
-        shop.work(stage, make)
-    finally:
-        generator.close()
+    shop.work(stage, make)
     return stage
 
 
@@ -215,10 +212,7 @@ def compare(
             todo.append(Pair(questions[str(question)], first, second, side, int(replicate)))  # type: ignore[arg-type]
         yield from (judgement.row() for judgement in judge.judge(judging_order(todo)))
 
-    try:
-        shop.work(stage, make)
-    finally:
-        judge.close()
+    shop.work(stage, make)
     return pairs, stage
 
 

@@ -1,14 +1,16 @@
 """Reading order of one page: fragments to rows, rows to blocks, blocks to columns."""
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 
 from transplantqa.corpus.pdf_text import BOLD, Fragment
 
 LEADING = 1.7
 """Line heights between two baselines from which they belong to different blocks."""
+_WORD_SPACE = (0.19, 0.5)
+"""Ems of white that are a usual space between words."""
 _CELL_LINES = 8
 """Lines a table cell may run to before text beside it counts as a column of its own."""
 _PROSE_CELL = 25
@@ -85,9 +87,27 @@ def reading_order(fragments: Sequence[Fragment]) -> list[Block]:
         weights[fragment.turn] = weights.get(fragment.turn, 0) + len(fragment.text)
     blocks: list[Block] = []
     for turn in sorted(weights, key=lambda turn: (-weights[turn], turn)):
-        rows = _rows([fragment for fragment in fragments if fragment.turn == turn])
+        rows = _rows(_split_at_columns([fragment for fragment in fragments if fragment.turn == turn]))
         blocks.extend(_ordered(_blocks(_split_columns(_split_cells(rows)))))
     return blocks
+
+
+def _split_at_columns(fragments: Sequence[Fragment]) -> list[Fragment]:
+    """Part cells that nearly touch: before a word that starts where others in mid-line do, after no usual space."""
+    edges: dict[int, float] = {}
+    for fragment in fragments:
+        edges[round(fragment.base)] = min(fragment.x0, edges.get(round(fragment.base), fragment.x0))
+    lefts = Counter(round(2 * f.x0) for f in fragments if f.x0 > edges[round(f.base)])
+    result = []
+    for fragment in fragments:
+        pairs = zip(fragment.ends, fragment.starts[1:], strict=False)
+        cuts = [
+            number
+            for number, (end, start) in enumerate(pairs, start=1)
+            if not _WORD_SPACE[0] < (start - end) / fragment.size < _WORD_SPACE[1] and lefts[round(2 * start)] > 1
+        ]
+        result += fragment.cut(cuts) if cuts and len(fragment.starts) == fragment.text.count(" ") + 1 else [fragment]
+    return result
 
 
 def _rows(fragments: Iterable[Fragment]) -> list[Row]:
@@ -105,10 +125,10 @@ def _beside(rows: list[Row], fragment: Fragment) -> bool:
     last = row.cells[-1][-1]
     if abs(last.base - fragment.base) < 0.5 * max(last.size, fragment.size) and len(row.cells[-1]) == 1:
         gap = fragment.x0 - last.x1
-        if -0.3 * fragment.size < gap < 0.6 * fragment.size:
+        if -0.3 * fragment.size < gap < 0.6 * fragment.size and not fragment.starts_cell:
             row.cells[-1][-1] = _joined(last, fragment)
             return True
-        if gap >= 0:
+        if gap >= 0 or fragment.starts_cell:
             row.cells.append([fragment])
             return True
     if len(row.cells) > 1:
@@ -162,12 +182,11 @@ def _below_in_cell(row: Row, fragment: Fragment) -> bool:
 def _joined(left: Fragment, right: Fragment) -> Fragment:
     """Join two fragments of one line that only a change of style or an unusual gap set apart."""
     total = len(left.text) + len(right.text)
-    space = "" if right.x0 - left.x1 < 0.1 * right.size else " "
     marks = dict(left.marks)
     for mark, count in right.marks.items():
         marks[mark] = marks.get(mark, 0) + count
     return Fragment(
-        text=left.text + space + right.text,
+        text=f"{left.text} {right.text}",
         x0=left.x0,
         x1=right.x1,
         base=left.base,
@@ -177,6 +196,7 @@ def _joined(left: Fragment, right: Fragment) -> Fragment:
         hyphen=right.hyphen,
         marks=marks,
         starts=left.starts + right.starts,
+        ends=left.ends + right.ends,
     )
 
 
@@ -197,18 +217,11 @@ def _parted(row: Row, columns: Sequence[float]) -> Row | None:
     if any(len(cell) > 1 for cell in row.cells):
         return None
     cells = []
-    for cell in row.cells:
-        fragment = cell[0]
-        words = fragment.text.split(" ")
-        if len(words) != len(fragment.starts):
+    for (fragment,) in row.cells:
+        if fragment.text.count(" ") + 1 != len(fragment.starts):
             return None
         cuts = [n for n, x in enumerate(fragment.starts) if n and any(abs(x - column) < 1.0 for column in columns)]
-        for start, end in pairwise([0, *cuts, len(words)]):
-            x1 = fragment.starts[end] - 0.1 if end < len(words) else fragment.x1
-            piece = replace(fragment, text=" ".join(words[start:end]), x0=fragment.starts[start], x1=x1)
-            cells.append(
-                [replace(piece, starts=fragment.starts[start:end], hyphen=fragment.hyphen and end == len(words))]
-            )
+        cells += [[piece] for piece in fragment.cut(cuts)]
     found = [cell[0].x0 for cell in cells]
     fits = len(found) == len(columns) and all(abs(x - column) < 1.0 for x, column in zip(found, columns, strict=True))
     return Row(cells) if fits else None

@@ -9,7 +9,8 @@ import ctypes
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import pypdfium2.raw as pdfium_c
@@ -58,7 +59,8 @@ class Style:
 class Fragment:
     """Neighbouring words on one baseline without a wide gap.
 
-    ``marks`` counts characters by marked-content id; ``starts`` holds the left edge of each word, in order.
+    ``marks`` counts characters by marked-content id; ``starts`` and ``ends`` hold the edges of
+    its words, in order; ``starts_cell`` tells that it was cut off the text on its left as a table cell.
     """
 
     text: str
@@ -71,6 +73,20 @@ class Fragment:
     hyphen: bool = False
     marks: dict[int, int] = field(default_factory=dict)
     starts: tuple[float, ...] = ()
+    ends: tuple[float, ...] = ()
+    starts_cell: bool = False
+
+    def cut(self, positions: Sequence[int]) -> "list[Fragment]":
+        """Cut before the words at ``positions`` (rising, none of them 0)."""
+        words = self.text.split(" ")
+        pieces = []
+        for start, end in pairwise([0, *positions, len(words)]):
+            piece = replace(self, text=" ".join(words[start:end]), x0=self.starts[start], x1=self.ends[end - 1])
+            piece.starts, piece.ends = self.starts[start:end], self.ends[start:end]
+            piece.hyphen = self.hyphen and end == len(words)
+            piece.starts_cell = self.starts_cell if start == 0 else True
+            pieces.append(piece)
+        return pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,4 +347,5 @@ def _fragment(words: list[_Word]) -> Fragment:
         turn=words[0].style.turn,
         marks=marks,
         starts=tuple(word.x0 for word in words),
+        ends=tuple(word.x1 for word in words),
     )

@@ -29,6 +29,10 @@ _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*\.?|[ivx]+\.|[a-z]\.)\s+", re.IGNOREC
 _PATH = re.compile(r"\s*(?:\u203a|»|>|→|/)\s*")
 
 
+NEARLY = 0.8
+"""Words two headings share, of all that either has, to be taken for the same: models drop a word. Ours."""
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A section as an answer names it."""
@@ -121,8 +125,9 @@ def _key(heading: str) -> str:
 
 
 def _close(cited: str, given: str) -> bool:
-    """Same words, or a run of one inside the other that makes at least half of it: models shorten headings."""
-    if cited == given:
+    """Nearly the same words, or a run of one inside the other that is at least half of it: models shorten headings."""
+    mine, theirs = set(cited.split()), set(given.split())
+    if cited == given or len(mine & theirs) >= NEARLY * max(1, len(mine | theirs)):
         return True
     shorter, longer = sorted((cited, given), key=len)
     return bool(shorter) and f" {shorter} " in f" {longer} " and 2 * len(shorter.split()) >= len(longer.split())

@@ -49,16 +49,18 @@ def view_command(uri: str, experiment_id: str, tracked_id: str) -> str:
     return f"mlflow ui --backend-store-uri {shlex.quote(redact(uri))}"
 
 
-def load() -> tuple[type[Exception], ...]:
+def load(uri: str) -> tuple[type[Exception], ...]:
     """Import MLflow, telemetry off and progress unspoken, and return what it raises when a store can't be used.
 
-    Importing takes seconds, so it is done before a lock is taken.
+    Importing takes seconds, so all that the store needs is imported here, before its lock is taken.
     """
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    import mlflow  # noqa: F401, PLC0415
     from mlflow.exceptions import MlflowException  # noqa: PLC0415
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+
+    if sqlite_path(uri) is not None:
+        import mlflow.store.tracking.sqlalchemy_store  # noqa: F401, PLC0415
 
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -69,7 +69,7 @@ class MLflow:
         """
         content = project(run, self.skip_tables, self.artifact_limit_mib)
         uri = mlflow_store.resolve_uri(self.tracking_uri)
-        failures: tuple[type[Exception], ...] = (StoreError, *mlflow_store.load())
+        failures: tuple[type[Exception], ...] = (StoreError, *mlflow_store.load(uri))
         try:
             return self._write(run, content, uri)
         except failures as error:

@@ -153,7 +153,7 @@ def test_processes_on_a_fresh_store_give_one_run_a_run_in_one_experiment(tmp_pat
 def _in_parallel(uri: str, paths: list[Path]) -> None:
     def track(path: Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", TRACK, uri, str(path)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
 
     with ThreadPoolExecutor(len(paths)) as pool:
         results = list(pool.map(track, paths))

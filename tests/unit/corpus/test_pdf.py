@@ -273,6 +273,17 @@ def test_cells_that_nearly_touch_are_parted_at_the_columns_of_the_next_row(sheet
     assert texts(sheet.read()) == ["Pill | Job | Watch for\nMycophenolate | stops rejection | loose stools"]
 
 
+def test_wrapped_cells_that_nearly_touch_are_parted_where_others_of_the_column_start(sheet: Sheet) -> None:
+    for n, pill in enumerate(("Mycophenolate ", "Prednisone", "Tacrolimus")):
+        for x, down, text in ((72, 0, pill), (147, 0, "stops"), (147, 13, "rejection"), (220, 0, "shaking")):
+            sheet.at(x, 600 - 40 * n - down, text)
+    assert texts(sheet.read())[0].split("\n") == [
+        "Mycophenolate | stops rejection | shaking",
+        "Prednisone | stops rejection | shaking",
+        "Tacrolimus | stops rejection | shaking",
+    ]
+
+
 def test_list_items_are_lines_of_their_own_with_their_bullet(sheet: Sheet) -> None:
     for n, (bullet, item) in enumerate(
         (("\u2022", "a fever"), ("\u2022", "pain that does not"), ("", "go away"), ("2.", "a cough"))

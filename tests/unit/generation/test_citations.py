@@ -31,6 +31,7 @@ def test_sections_an_answer_names_are_found_once_in_order(text: str, named: list
         (Named("DIET AND DRINK", None), True),
         (Named("Diet", None), False),
         (Named("Diet and", None), True),
+        (Named("Diet, and drink!", None), True),
         (Named("Living at home", 4), True),
         (Named("Living at home > Diet and drink", 4), True),
         (Named("2.1 Diet and drink", 3), True),

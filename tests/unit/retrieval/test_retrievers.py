@@ -70,7 +70,7 @@ class NotANumberEmbedder(BrokenEmbedder):
         return np.ones((len(texts), 2), dtype=np.float32)
 
 
-def hero(embedder: Embedder, **settings: Any) -> HeroQA:  # noqa: ANN401 - as YAML would give them
+def hero(embedder: Embedder, **settings: Any) -> HeroQA:
     rankers = ["dense", "bm25", "section_body", "section_title"]
     return HeroQA(**{"embedder": embedder, "reranker": None, "rankers": rankers, **settings})
 
@@ -210,7 +210,7 @@ def test_a_problem_the_user_must_mend_stops_the_run(guide: SourceDocument) -> No
 def test_a_question_is_embedded_once_however_many_documents(
     guide: SourceDocument,
     make_questions: MakeQuestions,
-    embedder: Any,  # noqa: ANN401 - also counts
+    embedder: Any,
 ) -> None:
     retriever = Dense(embedder=embedder)
     for _ in range(2):
