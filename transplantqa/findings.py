@@ -26,12 +26,13 @@ from transplantqa.generation.support import support
 from transplantqa.judging.comparisons import derive_comparisons
 from transplantqa.records import Evidence, Outcome, Question, evidence_from_row
 from transplantqa.retrieval.protocols import SourceDocument
-from transplantqa.stages import Stage, StageSummary, resolve
+from transplantqa.stages import resolve
 from transplantqa.store import Run, digest, run_id_of, write_atomically
 from transplantqa.store.atomic import json_bytes, refusals
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.store.runs import run_folder
 from transplantqa.store.tables import CHUNKS, DOCUMENTS, QUESTIONS, SECTIONS, TableSpec
+from transplantqa.workshop import Stage, StageSummary
 
 RECORDED_PACKAGES = ("transplantqa", "llama-cpp-python", "onnxruntime", "bm25s", "pypdfium2", "pyarrow")
 
@@ -45,7 +46,7 @@ class RunContents:
         config: the resolved configuration as plain values.
         documents: rows of the ingest table, unreadable documents included.
         questions: the questions asked.
-        stages: retrieve, generate and compare, each complete.
+        stages: ingest, retrieve, generate and compare, each complete.
         pairs: every pair with what the pre-screen decided.
         summaries: what each stage did.
     """

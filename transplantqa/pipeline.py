@@ -1,6 +1,7 @@
 """One run: builds the components of a system, leads documents through the stages, has what was found written."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Any
 
 from transplantqa.analysis import Analysis
 from transplantqa.config import IngestConfig, RunConfig, build, component_key
-from transplantqa.corpus.stage_rows import from_row
 from transplantqa.corpus.plan import plan
 from transplantqa.corpus.protocols import Corpus, QuestionSource
+from transplantqa.corpus.stage_rows import from_row
 from transplantqa.errors import EXIT_FAILURES, EXIT_OK, InputError
 from transplantqa.findings import RunContents, write_run
 from transplantqa.generation.protocols import Generator
@@ -18,11 +19,12 @@ from transplantqa.judging.protocols import Judge
 from transplantqa.records import Outcome, Question
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
 from transplantqa.signals import StopRequest
-from transplantqa.stages import Workshop, compare, generate, ingest, retrieve
+from transplantqa.stages import Readings, compare, generate, ingest, retrieve
 from transplantqa.store import WHOLE, Shard
 from transplantqa.store.embedding_cache import CachedEmbedder
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.tracking.protocols import TrackedRun, Tracker
+from transplantqa.workshop import Stage, Workshop
 
 
 @dataclass(frozen=True)
@@ -78,18 +80,19 @@ class FinishedRun:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is asked of whom: questions by id, readable documents by id, every document's row."""
+    """What is asked of whom: the ingest stage, every document's row, and what can be read and asked."""
 
-    questions: Mapping[str, Question]
-    sources: Mapping[str, SourceDocument]
+    ingested: Stage
     rows: list[dict[str, Any]]
+    readings: Readings
 
 
 def ingest_only(config: IngestConfig) -> list[dict[str, Any]]:
     """Read the documents and return their rows of the ingest table, by id."""
     with StopRequest() as stop:
         shop = Workshop(Path(config.artifacts), frozenset({"ingest"}), WHOLE, (), stop)
-        return ingest(shop, build(config.corpus), config.limit.documents)
+        rows: list[dict[str, Any]] = ingest(shop, build(config.corpus), config.limit.documents).rows().to_pylist()
+        return rows
 
 
 def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> FinishedRun:
@@ -108,33 +111,29 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
     shard = Shard(config.shard.index, config.shard.count)
     with StopRequest() as stop, closing(system):
         retry = tuple(Outcome(outcome) for outcome in config.retry)
-        shop = Workshop(Path(config.artifacts), frozenset(config.stages), shard, retry, stop)
+        patience = math.inf if config.sweep_id is not None else 0.0
+        shop = Workshop(Path(config.artifacts), frozenset(config.stages), shard, retry, stop, patience)
         asked = _asked(shop, system, config)
         if not shop.stages - {"ingest"}:
             return FinishedRun(EXIT_OK, None, "The documents are read.")
-        cells = plan(
-            tuple(asked.questions.values()),
-            [source.document for source in asked.sources.values()],
-            system.corpus.groups(),
-        )
-        retrieved = retrieve(shop, system.retriever, cells, asked.questions, asked.sources)
+        retrieved = retrieve(shop, system.retriever, planned_cells(system, asked.readings), asked.readings)
         if not shop.stages - {"ingest", "retrieve"}:
             return FinishedRun(EXIT_OK, None, "Evidence is found.")
-        answered = generate(shop, system.generator, retrieved, asked.questions, asked.sources)
+        answered = generate(shop, system.generator, retrieved, asked.readings)
         if not shop.stages & {"compare", "analyse"}:
             return FinishedRun(EXIT_OK, None, "Answers are generated.")
         if config.generator.get("model") != config.judge.get("model"):
             system.generator.close()  # room for the judge's model
         answers = answered.rows()
-        pairs, judged = compare(shop, system.judge, answers, asked.questions)
+        pairs, judged = compare(shop, system.judge, answers, asked.readings.questions)
         if "analyse" not in shop.stages or shard.count > 1:
             return FinishedRun(EXIT_OK, None, "Pairs are judged. Run the same command without shard to analyse.")
     contents = RunContents(
         system=name,
         config=plain,
         documents=asked.rows,
-        questions=tuple(asked.questions.values()),
-        stages={stage.name: stage for stage in (retrieved, answered, judged)},
+        questions=tuple(asked.readings.questions.values()),
+        stages={stage.name: stage for stage in (asked.ingested, retrieved, answered, judged)},
         pairs=pairs,
         summaries=shop.summaries,
     )
@@ -143,17 +142,39 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
     return FinishedRun(*_verdict(folder, config), tracked=tracked)
 
 
-def _asked(shop: Workshop, system: System, config: RunConfig) -> _Asked:
-    """Load the questions first: a fault in them should not wait for the documents to be read."""
+def planned_cells(system: System, readings: Readings) -> list[tuple[str, str]]:
+    """Return the (question id, document id) cells of a system."""
+    documents = [source.document for source in readings.sources.values()]
+    return plan(tuple(readings.questions.values()), documents, system.corpus.groups())
+
+
+def load_questions(system: System, config: RunConfig) -> dict[str, Question]:
+    """Return the questions to ask, by id.
+
+    Raises:
+        InputError: if there are none, or they can't be read.
+    """
     questions = system.questions.load()[: config.limit.questions]
     if not questions:
         raise InputError("No questions to ask.\nGive a file with at least one: questions=file questions.path=FILE")
-    rows = ingest(shop, system.corpus, config.limit.documents)
-    sources = {row["document_id"]: from_row(row) for row in rows if row["verdict"] != "reject"}
+    return {question.question_id: question for question in questions}
+
+
+def readable(rows: Sequence[Mapping[str, Any]]) -> dict[str, SourceDocument]:
+    """Return the documents that can be read, by id, from rows of the ingest table."""
+    return {row["document_id"]: from_row(row) for row in rows if row["verdict"] != "reject"}
+
+
+def _asked(shop: Workshop, system: System, config: RunConfig) -> _Asked:
+    """Load the questions first: a fault in them should not wait for the documents to be read."""
+    questions = load_questions(system, config)
+    ingested = ingest(shop, system.corpus, config.limit.documents)
+    rows: list[dict[str, Any]] = ingested.rows().to_pylist()
+    sources = readable(rows)
     if not sources:
         reasons = "\n".join(f"  {row['source_file']}: {'; '.join(row['reasons'])}" for row in rows)
         raise InputError(f"None of the {len(rows)} documents can be read:\n{reasons}\nMend or replace the files.")
-    return _Asked({question.question_id: question for question in questions}, sources, rows)
+    return _Asked(ingested, rows, Readings(sources, questions))
 
 
 def _verdict(folder: RunFolder, config: RunConfig) -> tuple[int, Path, str | None]:

@@ -1,215 +1,161 @@
-"""The stages of a run: each asks the ledger what is missing or stale, makes just that, and returns the current rows."""
+"""The stages of a run: each plans its units from what came before, and makes those that the ledger doesn't have."""
 
 import hashlib
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from transplantqa.corpus.ingested import SourceFile
 from transplantqa.corpus.protocols import Corpus
 from transplantqa.corpus.stage_rows import to_row
-from transplantqa.errors import StoreError
 from transplantqa.generation.protocols import Cell, Generator, ResolvedPassage
 from transplantqa.judging.pairs import enumerate_pairs, to_judge
 from transplantqa.judging.presentation import judging_order
 from transplantqa.judging.protocols import Judge, Pair
-from transplantqa.models.protocols import Identity
-from transplantqa.records import Evidence, Outcome, Question, Section, answer_from_row, evidence_from_row
-from transplantqa.report.console import stage_progress
+from transplantqa.records import Answer, Evidence, Question, Section, answer_from_row, evidence_from_row
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
-from transplantqa.signals import StopRequest
-from transplantqa.store import WHOLE, Ledger, Method, Shard, TableSpec, Unit, digest, text_sha256
+from transplantqa.store import Unit, digest, text_sha256, units_table
 from transplantqa.store.tables import ANSWERS, EVIDENCE, INGEST, JUDGEMENTS
-
-STAGE_VERSION = {"ingest": 1, "retrieve": 1, "generate": 1, "compare": 1}
-"""Raised when a stage's own code starts to make other rows from the same inputs and components."""
+from transplantqa.workshop import Rows, Stage, Workshop
 
 PREFIX_BUCKETS = 8
 """Questions of one document fall into this many prefix groups, so that shards can share a large document."""
 
-INGEST_WAIT_SECONDS = 3600.0
-"""Documents are read once for all shards; the others wait this long for the one that reads them. Ours."""
+EVIDENCE_COLUMNS = ["question_id", "document_id", "route", "passages", "top_score", "tokens", "outcome"]
+"""What answering needs of evidence; the candidates it was chosen from are many times larger."""
 
 CellKey = tuple[str, str]
-Rows = Iterator[Mapping[str, Any]]
+_PAIR = ["question_id", "document_a", "document_b"]
 
 
 @dataclass(frozen=True)
-class StageSummary:
-    """What a stage did: units planned for this process, reused from the ledger, made now; seconds of wall clock."""
+class Readings:
+    """What there is to read and to ask: documents and questions by id."""
 
-    fingerprint: str
-    planned: int
-    reused: int
-    made: int
-    seconds: float
+    sources: Mapping[str, SourceDocument]
+    questions: Mapping[str, Question]
 
-
-@dataclass(frozen=True)
-class Stage:
-    """A stage's ledger and its planned units, of all shards; ``mine`` are those of this process."""
-
-    name: str
-    ledger: Ledger
-    units: Sequence[Unit]
-    mine: Sequence[Unit]
-
-    def rows(self) -> pa.Table:
-        """Return the current rows of all shards, in the order of the units.
-
-        Raises:
-            StoreError: if a unit is missing, stale or there twice: naming some, and the remedy.
-        """
-        report = self.ledger.report(self.units)
-        if not report.is_exact:
-            raise StoreError(
-                f"Stage {self.name} is not complete in {self.ledger.folder}:\n"
-                + "\n".join(f"  {problem}" for problem in report.problems())
-                + f"\nRun the same command with stages=[{self.name}] (every shard of it) first."
-            )
-        return self.ledger.current(self.units)
+    @cached_property
+    def sections(self) -> dict[str, Section]:
+        """Sections by id."""
+        return {section.section_id: section for source in self.sources.values() for section in source.sections}
 
 
-@dataclass(frozen=True)
-class Workshop:
-    """Where and how stages work: the ledger's folder, which stages and shard this process does, what may stop it."""
-
-    root: Path
-    stages: frozenset[str]
-    shard: Shard
-    retry: Collection[Outcome]
-    stop: StopRequest
-    summaries: dict[str, StageSummary] = field(default_factory=dict)
-
-    def stage(
-        self, name: str, table: TableSpec, identity: Identity, units: Sequence[Unit], group: Callable[[Unit], str]
-    ) -> Stage:
-        """Return a stage done by a component of this identity; ``group`` names a unit's prefix group."""
-        ledger = Ledger(self.root, table, Method(name, {"stage_version": STAGE_VERSION[name], **identity}))
-        mine = units if self.shard.count == 1 else [unit for unit in units if self.shard.owns(group(unit))]
-        return Stage(name, ledger, units, mine)
-
-    def work(self, stage: Stage, make: Callable[[Sequence[Unit]], Rows], wait_seconds: float = 0.0) -> None:
-        """Make the rows of this process's units that have none, if the stage is asked for, until a signal stops it."""
-        if stage.name not in self.stages:
-            return
-        started = time.monotonic()
-        shard = self.shard if wait_seconds == 0.0 else WHOLE
-        pending = stage.ledger.pending(stage.mine, self.retry)
-        made = 0
-        with stage_progress(stage.name, len(stage.mine), len(stage.mine) - len(pending)) as progress:
-            if pending:
-                with stage.ledger.writer(shard, wait_seconds=wait_seconds) as writer:
-                    pending = stage.ledger.pending(stage.mine, self.retry) if wait_seconds else pending
-                    inputs = {unit.key: unit.inputs_sha256 for unit in pending}
-                    for row in self.stop.guard(make(pending)):
-                        key = tuple(row[name] for name in stage.ledger.table.key)
-                        writer.append({**row, "inputs_sha256": inputs[key]})
-                        progress(tokens=row.get("prompt_tokens", 0) + row.get("completion_tokens", 0))
-                        made += 1
-        self.summaries[stage.name] = StageSummary(
-            stage.ledger.method.fingerprint,
-            len(stage.mine),
-            len(stage.mine) - made,
-            made,
-            time.monotonic() - started,
-        )
-
-
-def ingest(shop: Workshop, corpus: Corpus, limit: int | None) -> list[dict[str, Any]]:
-    """Read every source that is new or changed; return one row a document, in order of document id."""
+def plan_documents(shop: Workshop, corpus: Corpus, limit: int | None) -> tuple[Stage, dict[str, SourceFile]]:
+    """Plan one unit a source, in order of document id."""
     sources = {source.document_id: source for source in corpus.sources()[:limit]}
     units = [Unit((name,), _source_inputs(source)) for name, source in sorted(sources.items())]
-    stage = shop.stage("ingest", INGEST, corpus.identity(), units, lambda _: "")
-    stage = Stage(stage.name, stage.ledger, units, units)
+    planned = units_table(units, INGEST)
+    return shop.stage("ingest", INGEST, corpus.identity(), planned, lambda table: [""] * len(table)), sources
+
+
+def ingest(shop: Workshop, corpus: Corpus, limit: int | None) -> Stage:
+    """Read every source that is new or changed; the stage's rows are then one a document, in order of document id."""
+    shop = shop.for_all_shards()
+    stage, sources = plan_documents(shop, corpus, limit)
 
     def make(pending: Sequence[Unit]) -> Rows:
         for unit in pending:
             yield to_row(corpus.ingest(sources[str(unit.key[0])]))
 
     try:
-        shop.work(stage, make, wait_seconds=INGEST_WAIT_SECONDS if shop.shard.count > 1 else 0.0)
+        shop.work(stage, make)
     finally:
         corpus.close()
-    rows: list[dict[str, Any]] = stage.rows().to_pylist()
-    return rows
+    return stage
 
 
-def retrieve(
-    shop: Workshop,
-    retriever: Retriever,
-    cells: Sequence[CellKey],
-    questions: Mapping[str, Question],
-    sources: Mapping[str, SourceDocument],
-) -> Stage:
-    """Find evidence for the planned cells, (question id, document id), of this shard."""
-    contents = {name: content_sha256(source) for name, source in sources.items()}
-    units = [Unit(cell, digest([questions[cell[0]].text, contents[cell[1]]])) for cell in cells]
-    stage = shop.stage("retrieve", EVIDENCE, retriever.identity(), units, _cell_group)
+def plan_evidence(shop: Workshop, retriever: Retriever, cells: Sequence[CellKey], readings: Readings) -> Stage:
+    """Plan one unit a cell, (question id, document id)."""
+    contents = {name: content_sha256(source) for name, source in readings.sources.items()}
+    units = [Unit(cell, digest([readings.questions[cell[0]].text, contents[cell[1]]])) for cell in cells]
+    return shop.stage("retrieve", EVIDENCE, retriever.identity(), units_table(units, EVIDENCE), _cell_groups)
+
+
+def retrieve(shop: Workshop, retriever: Retriever, cells: Sequence[CellKey], readings: Readings) -> Stage:
+    """Find evidence for the planned cells of this shard."""
+    stage = plan_evidence(shop, retriever, cells, readings)
 
     def make(pending: Sequence[Unit]) -> Rows:
         for document, batch in groupby(pending, key=lambda unit: str(unit.key[1])):
-            asked = [questions[str(unit.key[0])] for unit in batch]
-            yield from (evidence.row() for evidence in retriever.retrieve(asked, sources[document]))
+            asked = [readings.questions[str(unit.key[0])] for unit in batch]
+            yield from (evidence.row() for evidence in retriever.retrieve(asked, readings.sources[document]))
 
     shop.work(stage, make)
     return stage
 
 
-def generate(
-    shop: Workshop,
-    generator: Generator,
-    retrieved: Stage,
-    questions: Mapping[str, Question],
-    sources: Mapping[str, SourceDocument],
-) -> Stage:
+def plan_answers(
+    shop: Workshop, generator: Generator, evidence: pa.Table, readings: Readings
+) -> tuple[Stage, dict[CellKey, Evidence]]:
+    """Plan one unit a cell that has evidence; return the stage and the evidence by cell.
+
+    Args:
+        shop: where it is done.
+        generator: what will answer.
+        evidence: rows with ``EVIDENCE_COLUMNS``.
+        readings: documents and questions.
+    """
+    found = {}
+    for row in evidence.select(EVIDENCE_COLUMNS).to_pylist():
+        found[row["question_id"], row["document_id"]] = evidence_from_row({**row, "candidates": [], "error": None})
+    units = [
+        Unit((*key, "default"), _cell_inputs(readings.questions[key[0]], item, readings.sections))
+        for key, item in found.items()
+    ]
+    return shop.stage("generate", ANSWERS, generator.identity(), units_table(units, ANSWERS), _cell_groups), found
+
+
+def generate(shop: Workshop, generator: Generator, retrieved: Stage, readings: Readings) -> Stage:
     """Answer the planned cells of this shard from the evidence found for them."""
     whole = shop.shard.count == 1 or "generate" not in shop.stages
-    evidence = retrieved.rows() if whole else retrieved.ledger.current(retrieved.mine)
-    sections = {section.section_id: section for source in sources.values() for section in source.sections}
-    cells = {}
-    for row in evidence.to_pylist():
-        found = evidence_from_row(row)
-        cells[found.question_id, found.document_id] = Cell(
-            questions[found.question_id], found, resolve(found, sections)
-        )
-    units = [Unit((*key, "default"), _cell_inputs(cell)) for key, cell in cells.items()]
-    stage = shop.stage("generate", ANSWERS, generator.identity(), units, _cell_group)
+    evidence = (
+        retrieved.rows(EVIDENCE_COLUMNS)
+        if whole
+        else retrieved.ledger.current(retrieved.share(shop.shard), EVIDENCE_COLUMNS)
+    )
+    stage, found = plan_answers(shop, generator, evidence, readings)
 
     def make(pending: Sequence[Unit]) -> Rows:
-        wanted = [cells[str(unit.key[0]), str(unit.key[1])] for unit in pending]
+        wanted = []
+        for unit in pending:
+            question, document = str(unit.key[0]), str(unit.key[1])
+            item = found[question, document]
+            wanted.append(Cell(readings.questions[question], item, resolve(item, readings.sections)))
         yield from (answer.row() for answer in generator.answer(wanted))
 
     shop.work(stage, make)
     return stage
 
 
+def plan_judgements(
+    shop: Workshop, judge: Judge, answers: pa.Table, questions: Mapping[str, Question]
+) -> tuple[pa.Table, Stage]:
+    """Pre-screen the pairs of these answers, plan the judging of those left; return all pairs and the stage."""
+    pairs = enumerate_pairs(answers)
+    asked = {name: text_sha256(question.text) for name, question in questions.items()}
+    planned = _planned_pairs(judge, to_judge(pairs).select(_PAIR), _answer_hashes(answers), asked)
+    return pairs, shop.stage("compare", JUDGEMENTS, judge.identity(), planned, _pair_groups)
+
+
 def compare(
     shop: Workshop, judge: Judge, answers: pa.Table, questions: Mapping[str, Question]
 ) -> tuple[pa.Table, Stage]:
     """Judge the pairs of answers that the pre-screen leaves; return all pairs, screened, and the judging stage."""
-    pairs = enumerate_pairs(answers)
-    texts = {(row["question_id"], row["document_id"]): row for row in answers.to_pylist()}
-    hashes = {key: text_sha256(row["text"]) for key, row in texts.items()}
-    asked = {name: text_sha256(question.text) for name, question in questions.items()}
-    units = []
-    for row in to_judge(pairs).select(["question_id", "document_a", "document_b"]).to_pylist():
-        question, a, b = row["question_id"], row["document_a"], row["document_b"]
-        inputs = _joined_sha256(asked[question], hashes[question, a], hashes[question, b])
-        units += [Unit((question, a, b, "default", side, 0), inputs) for side in judge.orders(question, a, b)]
-    stage = shop.stage("compare", JUDGEMENTS, judge.identity(), units, _pair_group)
+    pairs, stage = plan_judgements(shop, judge, answers, questions)
 
     def make(pending: Sequence[Unit]) -> Rows:
+        texts = _answers_by_cell(answers)
         todo = []
         for unit in pending:
-            question, a, b, _, side, replicate = unit.key
-            first, second = answer_from_row(texts[question, a]), answer_from_row(texts[question, b])
-            todo.append(Pair(questions[str(question)], first, second, side, int(replicate)))  # type: ignore[arg-type]
+            question, a, b, _, side, replicate = map(str, unit.key)
+            first, second = texts[question, a], texts[question, b]
+            todo.append(Pair(questions[question], first, second, side, int(replicate)))  # type: ignore[arg-type]
         yield from (judgement.row() for judgement in judge.judge(judging_order(todo)))
 
     shop.work(stage, make)
@@ -247,23 +193,63 @@ def _source_inputs(source: SourceFile) -> str:
     return digest({**facts, "notes": list(source.notes)})
 
 
-def _cell_inputs(cell: Cell) -> str:
+def _cell_inputs(question: Question, evidence: Evidence, sections: Mapping[str, Section]) -> str:
+    """Hash what a generator is shown. A passage's text is known by its hash, so that no text need be looked up."""
     shown = [
-        [list(passage.heading_path), passage.page_start, passage.page_end, text_sha256(passage.text)]
-        for passage in cell.passages
+        [
+            list(sections[passage.section_id].heading_path),
+            passage.page_start,
+            passage.page_end,
+            passage.text_sha256,
+        ]
+        for passage in evidence.passages
     ]
-    return digest([cell.question.text, str(cell.evidence.outcome), shown])
+    return digest([question.text, str(evidence.outcome), shown])
 
 
-def _cell_group(unit: Unit) -> str:
-    question, document = str(unit.key[0]), str(unit.key[1])
-    return f"{document}\n{int(text_sha256(question)[:8], 16) % PREFIX_BUCKETS}"
+def _planned_pairs(
+    judge: Judge, pairs: pa.Table, answers: Mapping[CellKey, str], questions: Mapping[str, str]
+) -> pa.Table:
+    """Return the units of pairs to be judged, a judging order each, column by column: there may be millions."""
+    question, a, b = (_words(pairs[name]) for name in _PAIR)
+    orders = [judge.orders(*pair) for pair in zip(question, a, b, strict=True)]
+    inputs = [
+        hashlib.sha256(f"{questions[q]}\n{answers[q, left]}\n{answers[q, right]}".encode()).hexdigest()
+        for q, left, right in zip(question, a, b, strict=True)
+    ]
+    rows = pa.array([row for row, sides in enumerate(orders) for _ in sides], pa.int64())
+    columns = [pairs[name].cast(pa.string()).take(rows) for name in _PAIR]
+    columns += [_repeated("default", len(rows)), pa.array([side for sides in orders for side in sides], pa.string())]
+    columns += [pa.nulls(len(rows), pa.int32()).fill_null(0), pa.array(inputs, pa.string()).take(rows)]
+    return pa.table(columns, names=[*JUDGEMENTS.key, "inputs_sha256"])
 
 
-def _pair_group(unit: Unit) -> str:
-    question, a, b, _, first, _ = unit.key
-    return f"{question}\n{a if first == 'a' else b}"
+def _words(column: pa.ChunkedArray) -> list[str]:
+    """Return a dictionary column's values, each distinct one a single object."""
+    encoded = column.combine_chunks()
+    values = encoded.dictionary.to_pylist()
+    return [values[code] for code in encoded.indices.to_pylist()]
 
 
-def _joined_sha256(*parts: str) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+def _repeated(word: str, count: int) -> pa.Array:
+    return pa.nulls(count, pa.string()).fill_null(word)
+
+
+def _answer_hashes(answers: pa.Table) -> dict[CellKey, str]:
+    columns = (answers[name].to_pylist() for name in ("question_id", "document_id", "text"))
+    return {(question, document): text_sha256(text) for question, document, text in zip(*columns, strict=True)}
+
+
+def _answers_by_cell(answers: pa.Table) -> dict[CellKey, Answer]:
+    return {(row["question_id"], row["document_id"]): answer_from_row(row) for row in answers.to_pylist()}
+
+
+def _cell_groups(units: pa.Table) -> list[str]:
+    buckets = {name: int(text_sha256(name)[:8], 16) % PREFIX_BUCKETS for name in set(units["question_id"].to_pylist())}
+    pairs = zip(units["question_id"].to_pylist(), units["document_id"].to_pylist(), strict=True)
+    return [f"{document}\n{buckets[question]}" for question, document in pairs]
+
+
+def _pair_groups(units: pa.Table) -> pa.ChunkedArray:
+    first = pc.if_else(pc.equal(units["shown_first"], "a"), units["document_a"], units["document_b"])
+    return pc.binary_join_element_wise(units["question_id"], first, "\n")

@@ -3,6 +3,7 @@
 from transplantqa.store.atomic import json_bytes, write_atomically
 from transplantqa.store.hashing import canonical_json, digest, file_sha256, text_sha256
 from transplantqa.store.ledger import MAX_ATTEMPTS, Ledger
+from transplantqa.store.locks import Waiting
 from transplantqa.store.matching import Unit, units_table
 from transplantqa.store.merge import MergeReport
 from transplantqa.store.method import ABSENT, Difference, Method, explain
@@ -25,6 +26,7 @@ __all__ = [
     "TableSpec",
     "Unit",
     "Unreferenced",
+    "Waiting",
     "Writer",
     "canonical_json",
     "delete_unreferenced",

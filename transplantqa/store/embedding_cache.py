@@ -9,6 +9,7 @@ from transplantqa.models.protocols import Embedder, Identity, Vectors
 from transplantqa.records import Outcome
 from transplantqa.store.hashing import text_sha256
 from transplantqa.store.ledger import Ledger
+from transplantqa.store.locks import Waiting
 from transplantqa.store.matching import Unit
 from transplantqa.store.method import Method
 from transplantqa.store.tables import EMBED
@@ -49,7 +50,7 @@ class CachedEmbedder:
         by_hash = {text_sha256(text): text for text in texts}
         units = [Unit((name,), name) for name in by_hash]
         if self._ledger.pending(units):
-            with self._ledger.writer(wait_seconds=WAIT_SECONDS) as writer:
+            with self._ledger.writer(waiting=Waiting(WAIT_SECONDS)) as writer:
                 missing = [str(unit.key[0]) for unit in self._ledger.pending(units)]
                 vectors = self._embedder.embed_passages([by_hash[name] for name in missing])
                 for name, vector in zip(missing, vectors, strict=True):

@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 from transplantqa.errors import StoreError
 from transplantqa.records import Outcome
 from transplantqa.store.atomic import json_bytes, read_bytes, refusals, write_atomically
-from transplantqa.store.locks import WriterLock, holder, is_live
+from transplantqa.store.locks import NO_WAITING, Waiting, WriterLock, holder, is_live
 from transplantqa.store.matching import Unit, best, distinct, identifying_columns, mask, match, units_table
 from transplantqa.store.merge import MergeReport, census
 from transplantqa.store.method import Method
 from transplantqa.store.parts import ledger_files
 from transplantqa.store.sealing import seal_leftovers
+from transplantqa.store.repair import drop_repetitions
 from transplantqa.store.shards import WHOLE, Shard
 from transplantqa.store.stored import MovedError, Stored, read_index, verify_parts
 from transplantqa.store.tables import TableSpec
@@ -70,7 +71,7 @@ class Ledger:
         shard: Shard = WHOLE,
         flush_rows: int = FLUSH_ROWS,
         flush_seconds: float = FLUSH_SECONDS,
-        wait_seconds: float = 0.0,
+        waiting: Waiting = NO_WAITING,
     ) -> Iterator[Writer]:
         """Open the shard for writing: a context manager that gives the ``Writer`` and seals what was written.
 
@@ -80,8 +81,8 @@ class Ledger:
             shard: the share of the units that this process does; the caller keeps to it.
             flush_rows: rows between flushes.
             flush_seconds: the longest a row waits for its flush.
-            wait_seconds: how long to wait for another writer of the shard. Ask ``pending`` again afterwards: its work
-                is done now.
+            waiting: how long another writer of the shard is waited for. Ask ``pending`` again afterwards: its work is
+                done now.
 
         Raises:
             StoreError: another writer is at work, or the disk refuses.
@@ -89,7 +90,7 @@ class Ledger:
         with refusals("create", self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
         self._write_method()
-        with self._locked(shard.label, wait_seconds) as lock:
+        with self._locked(shard.label, waiting) as lock:
             self._refuse_other_counts(shard)
             seal_leftovers(self.folder, shard.label, self.table)
             files = ShardFiles(self.folder, shard.label, self.table, lock)
@@ -116,6 +117,11 @@ class Ledger:
                 _log.info("%s has moved; reading %s again", moved, self.folder)
         raise StoreError(f"{self.folder} keeps changing while it is read.\nRun again when its writers have finished.")
 
+    def writers(self) -> dict[str, str]:
+        """Return who is writing now: label of a shard to the holder of its lock, in words."""
+        locks = sorted(self.folder.glob("lock-*.json"))
+        return {path.stem.removeprefix("lock-"): holder(path) for path in locks if is_live(path)}
+
     def report(self, units: Sequence[Unit] | pa.Table) -> MergeReport:
         """Count what the folder holds of a plan, changing nothing."""
         return census(self._planned(units), self._stored().index, self.table)
@@ -125,6 +131,20 @@ class Ledger:
         self.seal()
         damaged = tuple(verify_parts(self.folder))
         return census(self._planned(units), self._stored().index, self.table, damaged)
+
+    def keep_one_of_each(self) -> int:
+        """Drop rows that are there twice (same unit, inputs and attempt), keeping the first; return how many.
+
+        Two writers of one shard make such rows; locks prevent it, but a file system may not keep its promises.
+
+        Raises:
+            StoreError: somebody is writing here, or the disk refuses.
+        """
+        writing = self.writers()
+        if writing:
+            raise StoreError(f"{self.folder} is being written by {', '.join(writing.values())}.\nWait for it to finish.")
+        self.seal()
+        return drop_repetitions(self.folder, self.table)
 
     def seal(self) -> None:
         """Seal the journals that killed writers left, of whatever shard; those of live writers are theirs to seal."""
@@ -158,9 +178,9 @@ class Ledger:
         return read_index(self.folder, self.table)
 
     @contextmanager
-    def _locked(self, shard_label: str, wait_seconds: float = 0.0) -> Iterator[WriterLock]:
+    def _locked(self, shard_label: str, waiting: Waiting = NO_WAITING) -> Iterator[WriterLock]:
         lock = WriterLock(self._lock_path(shard_label))
-        lock.acquire(wait_seconds)
+        lock.acquire(waiting)
         try:
             yield lock
         finally:

@@ -15,8 +15,9 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,20 @@ _POLL_SECONDS = 0.5
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How patient a writer is: ``seconds`` for a holder that lives, calling ``between`` before every new try.
+
+    ``between`` may raise, to stop waiting.
+    """
+
+    seconds: float = 0.0
+    between: Callable[[], None] = lambda: None
+
+
+NO_WAITING = Waiting()
+
+
 class WriterLock:
     """Exclusive right to write one shard, held from ``acquire`` to ``release``.
 
@@ -42,19 +57,32 @@ class WriterLock:
         self.path = path
         self._content = b""
 
-    def acquire(self, wait_seconds: float = 0.0) -> None:
-        """Take the lock, waiting so long for a live holder to finish.
+    def acquire(self, waiting: Waiting = NO_WAITING) -> None:
+        """Take the lock.
+
+        A holder on another machine may have died without a trace; it is watched until its heartbeat shows that it
+        lives, which takes seconds, or until the lock lapses and is taken over.
+
+        Args:
+            waiting: how long a holder that lives is waited for.
 
         Raises:
             StoreError: another writer is alive and holds it (named in the message), or the folder refuses.
         """
         content = _identity()
-        deadline = time.monotonic() + wait_seconds
+        deadline = time.monotonic() + waiting.seconds
+        first_beat = _beat(self.path)
+        told = False
         with refusals("lock", self.path):
             while not self._try(content):
-                if time.monotonic() >= deadline:
+                doubtful = not _is_here(self.path) and _beat(self.path) == first_beat
+                if time.monotonic() >= deadline and not doubtful:
                     raise _held(self.path)
+                if not told:
+                    _log.warning("Waiting for %s, held by %s", self.path, holder(self.path))
+                    told = True
                 time.sleep(_POLL_SECONDS)
+                waiting.between()
         self._content = content
 
     def still_held(self) -> bool:
@@ -99,6 +127,18 @@ def is_live(path: Path) -> bool:
     if facts.get("machine") == _machine():
         return _process_start(facts.get("pid", 0)) == facts.get("started")
     return _age_seconds(path) < STALE_SECONDS
+
+
+def _is_here(path: Path) -> bool:
+    """Say whether the holder is of this machine, where its process can be seen."""
+    return _parse(_read(path) or b"").get("machine") == _machine()
+
+
+def _beat(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return None
 
 
 def holder(path: Path) -> str:
