@@ -33,6 +33,22 @@ def _show() -> Handler:
     return show
 
 
+def _track() -> Handler:
+    from transplantqa.tracking.command import main as track  # noqa: PLC0415
+
+    return track
+
+
+def _store(command: str) -> Callable[[], Handler]:
+    def load() -> Handler:
+        from transplantqa.store import commands  # noqa: PLC0415
+
+        handler: Handler = getattr(commands, command)
+        return handler
+
+    return load
+
+
 COMMANDS: Mapping[str, Command] = {
     "run": Command("audit one system, or several with -m", "[-m] [group=choice ...] [key=value ...]", _hydra("run")),
     "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
@@ -40,6 +56,15 @@ COMMANDS: Mapping[str, Command] = {
     "show": Command(
         "one question's answers and relations", "question=ID [document=ID] [run=RUN] [artifacts=DIR]", _show
     ),
+    "status": Command(
+        "what a run has done and what is missing, per stage and shard",
+        "[group=choice ...] [shard.count=N] [key=value ...]",
+        _hydra("status"),
+    ),
+    "explain": Command("what differs between two runs or methods", "A B [artifacts=DIR]", _store("explain")),
+    "track": Command("write finished runs into MLflow, now or again", "RUN [RUN ...] [artifacts=DIR]", _track),
+    "prune": Command("list what no run refers to, or delete it", "[delete=yes] [artifacts=DIR]", _store("prune")),
+    "repair": Command("drop rows that a ledger's folder has twice", "FOLDER", _store("repair")),
 }
 HELP_FLAGS = frozenset({"-h", "--help", "help"})
 

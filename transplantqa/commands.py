@@ -1,9 +1,9 @@
 """What the Hydra commands do with a checked configuration, and what they print at the end."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rich.console import Console
 
@@ -12,7 +12,9 @@ from transplantqa.errors import EXIT_FAILURES, EXIT_OK, Interrupted
 from transplantqa.pipeline import ingest_only, run_system
 from transplantqa.report.console import print_findings
 from transplantqa.report.documents import documents_table
+from transplantqa.status import closing_line, status_table, survey
 from transplantqa.store.run_folder import RunFolder
+from transplantqa.sweeps import failure_lines, jobs_table, read_jobs
 
 
 def run_and_show(config: RunConfig, plain: Mapping[str, Any], name: str) -> tuple[int, str | None, str | None]:
@@ -41,49 +43,31 @@ def ingest_and_show(config: IngestConfig) -> int:
     return EXIT_OK
 
 
-class Job(Protocol):
-    """One job of a sweep, ended."""
-
-    @property
-    def number(self) -> int:
-        """Its place in the sweep, from 0."""
-        ...
-
-    @property
-    def overrides(self) -> tuple[str, ...]:
-        """What it was asked."""
-        ...
-
-    @property
-    def exit_code(self) -> int:
-        """0 when all went well."""
-        ...
-
-    @property
-    def folder(self) -> str | None:
-        """The run's folder, if it got that far."""
-        ...
-
-    @property
-    def message(self) -> str | None:
-        """What went wrong."""
-        ...
+def show_status(config: RunConfig) -> int:
+    """Print how far a run is and return 0, whether it is done or not."""
+    found = survey(config)
+    console = Console()
+    console.print(status_table(found))
+    console.print(closing_line(found), markup=False)
+    return EXIT_OK
 
 
-def close_sweep(jobs: Sequence[Job]) -> int:
-    """Print which jobs failed and the findings of all that have some; return the sweep's exit code.
+def close_sweep(folder: Path) -> int:
+    """Print the findings of all jobs that have some, and the table of all jobs; return the sweep's exit code.
 
     That is 0 when every job ended well, the interruption's code after one, else that of failures.
     """
-    runs = [RunFolder(Path(job.folder)) for job in jobs if job.folder is not None]
+    jobs = read_jobs(folder)
+    runs = [RunFolder(job.folder) for job in jobs if job.folder is not None]
     if runs:
         print_findings(runs)
-    for job in jobs:
-        if job.exit_code != EXIT_OK:
-            sys.stderr.write(
-                f"job {job.number} ({' '.join(job.overrides)}), exit code {job.exit_code}: {job.message}\n"
-            )
+    Console().print(jobs_table(jobs))
+    for line in failure_lines(jobs, folder):
+        sys.stderr.write(f"{line}\n")
     codes = {job.exit_code for job in jobs}
     if Interrupted.exit_code in codes:
+        sys.stderr.write(
+            "The sweep was interrupted before its other jobs could start. Run it again to go on.\n"
+        )
         return Interrupted.exit_code
-    return EXIT_OK if codes <= {EXIT_OK} else EXIT_FAILURES
+    return EXIT_OK if codes == {EXIT_OK} else EXIT_FAILURES

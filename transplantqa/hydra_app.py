@@ -4,32 +4,26 @@ import re
 import sys
 import traceback
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import hydra
+from hydra import compose, initialize_config_dir
 from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from transplantqa.compose import CommandLine, check
 from transplantqa.config import Problems, conf_dir, validate
-from transplantqa.errors import EXIT_OK, Interrupted, TransplantQAError
-from transplantqa.store import json_bytes, write_atomically
+from transplantqa.errors import EXIT_OK, ConfigError, Interrupted, TransplantQAError
+from transplantqa.sweeps import JobLog, JobResult, record_job, sweep_folder, teed
 
-
-@dataclass(frozen=True)
-class JobResult:
-    """How one job ended: its exit code, the folder it wrote, and what to tell the user when it failed."""
-
-    number: int
-    overrides: tuple[str, ...]
-    exit_code: int
-    folder: str | None = None
-    message: str | None = None
+PRIMARY_CONFIG = {"status": "run"}
+"""Commands that look at what another command's configuration describes."""
 
 
 def run_command(command: str, arguments: Sequence[str]) -> int:
@@ -39,61 +33,95 @@ def run_command(command: str, arguments: Sequence[str]) -> int:
         ConfigError: for every problem of the command line, before anything runs.
     """
     parsed = get_args_parser().parse_args(list(arguments))
+    primary = PRIMARY_CONFIG.get(command, command)
+    if parsed.multirun and primary != command:
+        raise ConfigError(f"{command} looks at one system at a time.\nLeave out -m and give each key one value.")
     config_dir = Path(parsed.config_dir) if parsed.config_dir else None
     looks_only = parsed.help or parsed.hydra_help or parsed.cfg or parsed.info or parsed.shell_completion
-    sweep_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
     if not looks_only:
-        check(CommandLine(command, tuple(parsed.overrides), parsed.multirun, config_dir))
+        check(CommandLine(primary, tuple(parsed.overrides), parsed.multirun, config_dir))
+    if parsed.multirun and not looks_only:
+        return _run_sweep(command, arguments, parsed.overrides)
     results: list[JobResult] = []
-    extra = [f"sweep_id={sweep_id}"] if parsed.multirun else []
-    sys.argv = [f"transplantqa {command}", *arguments, *extra]
+    sys.argv = [f"transplantqa {command}", *arguments]
+    _hydra_main(primary, lambda config: results.append(run_job(command, config)))
+    return (results[0].exit_code or EXIT_OK) if results else EXIT_OK
+
+
+def _run_sweep(command: str, arguments: Sequence[str], overrides: Sequence[str]) -> int:
+    """Run every job, whatever becomes of the others, and close with the table of all.
+
+    The jobs' records are files, so that a launcher may run them in processes of their own.
+    """
+    from transplantqa.commands import close_sweep  # noqa: PLC0415
+
+    sweep_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+    sys.argv = [f"transplantqa {command}", *arguments, f"sweep_id={sweep_id}"]
+    interrupted: list[int] = []
 
     def task(config: DictConfig) -> str | None:
-        if any(result.exit_code == Interrupted.exit_code for result in results):
+        if interrupted:
             return None
         result = run_job(command, config)
-        results.append(result)
+        if result.exit_code == Interrupted.exit_code:
+            interrupted.append(result.number)
         return result.folder
 
-    hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name=command)(task)()
-    if looks_only:
-        return EXIT_OK
-    if parsed.multirun:
-        from transplantqa.commands import close_sweep  # noqa: PLC0415
+    try:
+        _hydra_main(command, task)
+    except SystemExit as ended:  # a launcher lost a job; the others' records are there
+        sys.stderr.write(f"The launcher gave up (exit code {ended.code}); what the jobs left is shown.\n")
+    return close_sweep(sweep_folder(_artifacts(command, overrides), sweep_id))
 
-        return close_sweep(results)
-    return results[0].exit_code if results else EXIT_OK
+
+def _hydra_main(primary: str, task: Callable[[DictConfig], Any]) -> None:
+    hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name=primary)(task)()
+
+
+def _artifacts(command: str, overrides: Sequence[str]) -> str:
+    """Return the artifacts folder that all jobs of a sweep share."""
+    parser = OverridesParser.create()
+    fixed = [text for text in overrides if not parser.parse_override(text).is_sweep_override()]
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        own = [text for text in fixed if text.lstrip("+~").partition("=")[0] == "artifacts"]
+        return str(compose(command, overrides=own).artifacts)
 
 
 def run_job(command: str, config: DictConfig) -> JobResult:
     """Run one composed job; whatever goes wrong in a sweep becomes the job's result, so that the others go on."""
     runtime = HydraConfig.get()
     plain: Any = OmegaConf.to_container(config, resolve=True)
-    in_sweep = plain.get("sweep_id") is not None
-    number = int(runtime.job.num) if in_sweep else 0
     overrides = tuple(runtime.overrides.task)
-    try:
-        problems = Problems()
-        checked = validate(command, plain, problems)
-        problems.raise_if_any()
-        name = getattr(checked, "system", None) or system_name(dict(runtime.runtime.choices), overrides)
-        result = JobResult(number, overrides, *_dispatch(command, checked, plain, name))
-    except TransplantQAError as error:
-        sys.stderr.write(f"{error}\n")
-        result = JobResult(number, overrides, error.exit_code, None, str(error))
-    except Exception as error:
-        if not in_sweep:
-            raise
-        sys.stderr.write(traceback.format_exc())
-        result = JobResult(number, overrides, 1, None, f"{type(error).__name__}: {error}")
-    if in_sweep:
-        _record(plain, result)
+    sweep_id = plain.get("sweep_id")
+    if sweep_id is None:
+        return _run_checked(command, plain, JobResult(0, overrides, None))
+    asked = tuple(text for text in overrides if not text.startswith("sweep_id="))
+    started = JobResult(int(runtime.job.num), asked, None)
+    folder = sweep_folder(plain["artifacts"], sweep_id)
+    record_job(folder, started)
+    with teed(folder, started.number) as log:
+        try:
+            result = _run_checked(command, plain, started, log)
+        except Exception as error:  # noqa: BLE001 - a bug in one job is told and must not end the others
+            sys.stderr.write(traceback.format_exc())
+            result = replace(started, exit_code=1, message=f"{type(error).__name__}: {error}")
+    record_job(folder, result)
     return result
 
 
-def _record(plain: Mapping[str, Any], result: JobResult) -> None:
-    folder = Path(plain["artifacts"]) / "sweeps" / plain["sweep_id"]
-    write_atomically(folder / f"job-{result.number}.json", json_bytes(asdict(result)))
+def _run_checked(command: str, plain: Mapping[str, Any], job: JobResult, log: JobLog | None = None) -> JobResult:
+    try:
+        problems = Problems()
+        checked = validate(PRIMARY_CONFIG.get(command, command), plain, problems)
+        problems.raise_if_any()
+        name = getattr(checked, "system", None) or system_name(dict(HydraConfig.get().runtime.choices), job.overrides)
+        exit_code, folder, message = _dispatch(command, checked, plain, name)
+        return replace(job, exit_code=exit_code, folder=folder, message=message)
+    except TransplantQAError as error:
+        sys.stderr.write(f"{error}\n")
+        if log is not None:
+            log.write(traceback.format_exc())
+        return replace(job, exit_code=error.exit_code, message=str(error))
 
 
 def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) -> tuple[int, str | None, str | None]:
@@ -102,6 +130,10 @@ def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) ->
         from transplantqa.commands import ingest_and_show  # noqa: PLC0415
 
         return ingest_and_show(config), None, None
+    if command == "status":
+        from transplantqa.commands import show_status  # noqa: PLC0415
+
+        return show_status(config), None, None
     if command == "release":
         from transplantqa.release.command import release  # noqa: PLC0415
 

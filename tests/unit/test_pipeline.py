@@ -63,11 +63,11 @@ def rows(folder: Path, table: str) -> Sequence[Mapping[str, Any]]:
 def test_every_planned_cell_has_one_answer_and_every_pair_one_comparison(folder: Path, calls: list[str]) -> None:
     assert run() == EXIT_OK
     answers = rows(folder, "answers")
-    assert len({(row["question_id"], row["document_id"]) for row in answers}) == len(answers) == 18
+    assert len({(row["question_id"], row["document_id"]) for row in answers}) == len(answers) == 12
     pairs = rows(folder, "comparisons")
-    assert len({(row["question_id"], row["document_a"], row["document_b"]) for row in pairs}) == len(pairs) == 18
+    assert len({(row["question_id"], row["document_a"], row["document_b"]) for row in pairs}) == len(pairs) == 12
     assert all(row["document_a"] < row["document_b"] for row in pairs)
-    assert len(calls) == 18 + len(rows(folder, "judgements"))
+    assert len(calls) == 12 + len(rows(folder, "judgements"))
 
 
 def test_a_finished_run_run_again_calls_nothing_and_changes_nothing(folder: Path, calls: list[str]) -> None:
@@ -77,7 +77,7 @@ def test_a_finished_run_run_again_calls_nothing_and_changes_nothing(folder: Path
     assert run() == EXIT_OK
     assert calls == []
     assert (rows(folder, "answers"), rows(folder, "comparisons")) == before
-    assert record(folder)["reused"]["generate"] == 18
+    assert record(folder)["reused"]["generate"] == 12
 
 
 def test_one_more_question_costs_only_its_own_cells(folder: Path, calls: list[str]) -> None:
@@ -127,7 +127,7 @@ def test_gold_figures_and_reasons_are_kept_with_the_run(folder: Path) -> None:
     run()
     measured = json.loads((only_run(folder) / "metrics.json").read_text(encoding="utf-8"))
     assert 0 <= measured["gold"]["absence_balanced_accuracy"] <= 1
-    assert measured["metrics"]["absence_rate_n"] == 18
+    assert measured["metrics"]["absence_rate_n"] == 12
     assert any("balanced accuracy" in reason for reason in measured["not_an_instrument"])
 
 

@@ -3,23 +3,20 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Literal
+from itertools import islice
+from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from transplantqa.generation import citations
 from transplantqa.generation.lexical import content_stems, sentences
 from transplantqa.generation.protocols import Cell, ResolvedPassage
 from transplantqa.generation.skipped import without_call
-from transplantqa.models.protocols import Embedder, Identity
+from transplantqa.models.protocols import Embedder, Identity, Vectors
 from transplantqa.records import Answer, Citation, Outcome
-
-Vector = NDArray[np.float32]
 
 METHOD = "extractive-1"
 HEADING_WEIGHT = 0.5
@@ -32,10 +29,13 @@ LEXICAL_WEIGHT = 0.4
 """Of words against meaning, with an embedder; flat between 0.2 and 0.5 on the sample's gold. Ours."""
 SHARE_OF_BEST = 0.7
 """A further sentence of the best passage is quoted when it scores at least this share of the best one. Ours."""
-MOST_VECTORS = 50_000
-"""Sentence vectors remembered: 75 MB at 384 dimensions. Ours."""
 LONGEST_LIST = 4
 """List items quoted after a sentence that ends in a colon. Ours."""
+
+BATCH_CELLS = 256
+"""Cells whose sentences are embedded together; changes no answer. Ours."""
+MOST_VECTORS = 50_000
+"""Sentence vectors kept in memory: 75 MB at 384 dimensions. Ours."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -43,6 +43,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     text: str
+    headed: str
     passage: int
     order: int
     stems: frozenset[str]
@@ -77,7 +78,8 @@ class Extractive:
         self._max_sentences = max_sentences
         self._embedder = embedder
         self._abstention = abstention
-        self._vectors: dict[tuple[str, str], Vector] = {}
+        self._sentences: dict[str, Vectors] = {}
+        self._questions: dict[str, Vectors] = {}
 
     def identity(self) -> Identity:
         """Method and thresholds, and the embedder's identity."""
@@ -90,16 +92,22 @@ class Extractive:
         }
 
     def answer(self, cells: Iterable[Cell]) -> Iterator[Answer]:
-        """Yield one answer a cell, in the order given."""
-        for cell in cells:
-            yield without_call(cell, self._abstention) or self._extract(cell)
+        """Yield one answer a cell, in the order given; sentences are embedded for many cells at a time."""
+        waiting = iter(cells)
+        while batch := list(islice(waiting, BATCH_CELLS)):
+            skipped = [without_call(cell, self._abstention) for cell in batch]
+            self._embed([cell for cell, answer in zip(batch, skipped, strict=True) if answer is None])
+            for cell, answer in zip(batch, skipped, strict=True):
+                yield answer or self._extract(cell)
 
     def close(self) -> None:
-        """Forget sentence vectors."""
-        self._vectors.clear()
+        """Forget vectors."""
+        self._sentences.clear()
+        self._questions.clear()
 
     def score(self, cell: Cell) -> float:
         """Return the best sentence's score in [0, 1], for calibrating ``silence_below``; 0 without sentences."""
+        self._embed([cell])
         ranked = self._rank(cell)
         return ranked[0][0] if ranked else 0.0
 
@@ -125,38 +133,39 @@ class Extractive:
         )
 
     def _rank(self, cell: Cell) -> list[tuple[float, _Sentence]]:
-        candidates = _sentences_of(cell.passages)
-        wanted = frozenset(content_stems(cell.question.text))
-        weights = _idf(wanted, candidates)
-        scored = [(_coverage(sentence, weights), sentence) for sentence in candidates]
-        scored.sort(key=lambda item: (-item[0], item[1].passage, item[1].order))
+        scored = _by_words(cell)
         if self._embedder is None or not scored:
             return scored
-        return self._blend(cell.question.text, cell.passages, scored[:EMBEDDED_CANDIDATES])
-
-    def _blend(
-        self, question: str, passages: Sequence[ResolvedPassage], scored: Sequence[tuple[float, _Sentence]]
-    ) -> list[tuple[float, _Sentence]]:
-        (query,) = self._embed([question], "query")
-        headings = [passage.heading_path[-1] if passage.heading_path else "" for passage in passages]
-        vectors = self._embed([f"{headings[item.passage]}. {item.text}" for _, item in scored], "passage")
-        blended = [
-            (round(LEXICAL_WEIGHT * words + (1 - LEXICAL_WEIGHT) * max(0.0, float(query @ vector)), 6), sentence)
-            for (words, sentence), vector in zip(scored, vectors, strict=True)
-        ]
+        query = self._questions[cell.question.text]
+        blended = []
+        for words, sentence in scored[:EMBEDDED_CANDIDATES]:
+            meaning = max(0.0, float(query @ self._sentences[sentence.headed]))
+            blended.append((round(LEXICAL_WEIGHT * words + (1 - LEXICAL_WEIGHT) * meaning, 6), sentence))
         return sorted(blended, key=lambda item: (-item[0], item[1].passage, item[1].order))
 
-    def _embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[Vector]:
-        """Vectors in the order of ``texts``; those not met before are embedded in one batch."""
-        if self._embedder is None:  # pragma: no cover - callers check
-            raise RuntimeError("no embedder")
-        if len(self._vectors) > MOST_VECTORS:
-            self._vectors.clear()
-        new = sorted({text for text in texts if (kind, text) not in self._vectors})
-        if new:
-            embed = self._embedder.embed_queries if kind == "query" else self._embedder.embed_passages
-            self._vectors.update(zip(((kind, text) for text in new), embed(new), strict=True))
-        return [self._vectors[kind, text] for text in texts]
+    def _embed(self, cells: Sequence[Cell]) -> None:
+        """Embed the questions and candidate sentences of these cells that have no vector yet, in one call each."""
+        if self._embedder is None:
+            return
+        if len(self._sentences) > MOST_VECTORS:
+            self._sentences.clear()
+        candidates = [sentence.headed for cell in cells for _, sentence in _by_words(cell)[:EMBEDDED_CANDIDATES]]
+        _fill(self._sentences, candidates, self._embedder.embed_passages)
+        _fill(self._questions, [cell.question.text for cell in cells], self._embedder.embed_queries)
+
+
+def _fill(vectors: dict[str, Vectors], texts: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> None:
+    missing = [text for text in dict.fromkeys(texts) if text not in vectors]
+    if missing:
+        vectors.update(zip(missing, embed(missing), strict=True))
+
+
+def _by_words(cell: Cell) -> list[tuple[float, _Sentence]]:
+    """Rank the evidence's sentences by the question's words alone."""
+    candidates = _sentences_of(cell.passages)
+    weights = _idf(frozenset(content_stems(cell.question.text)), candidates)
+    scored = [(_coverage(sentence, weights), sentence) for sentence in candidates]
+    return sorted(scored, key=lambda item: (-item[0], item[1].passage, item[1].order))
 
 
 @lru_cache(maxsize=4096)
@@ -168,12 +177,13 @@ def _sentences_of(passages: Sequence[ResolvedPassage]) -> list[_Sentence]:
     found: list[_Sentence] = []
     for number, passage in enumerate(passages):
         heading = frozenset(content_stems(" ".join(passage.heading_path)))
+        title = passage.heading_path[-1] if passage.heading_path else ""
         parsed = _parsed(passage.text)
         for order, (text, stems) in enumerate(parsed):
             before = parsed[order - 1][1] if order else frozenset()
             after = parsed[order + 1][1] if order + 1 < len(parsed) else frozenset()
             if stems:
-                found.append(_Sentence(text, number, order, stems, before | after, heading))
+                found.append(_Sentence(text, f"{title}. {text}", number, order, stems, before | after, heading))
     return found
 
 

@@ -17,8 +17,8 @@ from transplantqa.store.matching import Unit, best, distinct, identifying_column
 from transplantqa.store.merge import MergeReport, census
 from transplantqa.store.method import Method
 from transplantqa.store.parts import ledger_files
-from transplantqa.store.sealing import seal_leftovers
 from transplantqa.store.repair import drop_repetitions
+from transplantqa.store.sealing import seal_leftovers
 from transplantqa.store.shards import WHOLE, Shard
 from transplantqa.store.stored import MovedError, Stored, read_index, verify_parts
 from transplantqa.store.tables import TableSpec
@@ -142,7 +142,7 @@ class Ledger:
         """
         writing = self.writers()
         if writing:
-            raise StoreError(f"{self.folder} is being written by {', '.join(writing.values())}.\nWait for it to finish.")
+            raise StoreError(f"{self.folder} is being written by {', '.join(writing.values())}.\nWait for that.")
         self.seal()
         return drop_repetitions(self.folder, self.table)
 

@@ -1,8 +1,8 @@
 """Parts rewritten without the rows that other parts have already."""
 
-import pyarrow as pa
-
 from pathlib import Path
+
+import pyarrow as pa
 
 from transplantqa.store.atomic import refusals, sync_folder
 from transplantqa.store.matching import identifying_columns

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from transplantqa.errors import StoreError
-from transplantqa.store.locks import STALE_SECONDS, WriterLock, is_live
+from transplantqa.errors import Interrupted, StoreError
+from transplantqa.store import locks
+from transplantqa.store.locks import STALE_SECONDS, Waiting, WriterLock, is_live
 
 
 @pytest.fixture
@@ -64,10 +65,33 @@ def test_a_silent_lock_of_another_machine_lapses(path: Path) -> None:
     WriterLock(path).acquire()
 
 
-def test_a_fresh_lock_of_another_machine_is_respected(path: Path) -> None:
+def test_a_lock_of_another_machine_is_respected_once_its_heartbeat_is_seen(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hold_on_another_machine(path, STALE_SECONDS - 60)
+    monkeypatch.setattr(time, "sleep", lambda _seconds: os.utime(path))
     with pytest.raises(StoreError, match="process 1 on node7 since then"):
         WriterLock(path).acquire()
+
+
+def test_a_lock_of_another_machine_without_a_heartbeat_is_watched_until_it_lapses(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_on_another_machine(path, STALE_SECONDS - 60)
+    monkeypatch.setattr(time, "sleep", lambda _seconds: monkeypatch.setattr(locks, "STALE_SECONDS", 1.0))
+    lock = WriterLock(path)
+    lock.acquire()
+    assert lock.still_held()
+
+
+def test_who_waits_can_be_told_to_stop(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop() -> None:
+        raise Interrupted("stopped")
+
+    WriterLock(path).acquire()
+    monkeypatch.setattr(time, "sleep", lambda _seconds: None)
+    with pytest.raises(Interrupted):
+        WriterLock(path).acquire(Waiting(60.0, stop))
 
 
 def test_a_heartbeat_keeps_a_lock_fresh(path: Path) -> None:
@@ -97,11 +121,12 @@ def test_a_lock_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     first = WriterLock(path)
     first.acquire()
     monkeypatch.setattr(time, "sleep", lambda _seconds: first.release())
-    WriterLock(path).acquire(wait_seconds=5)
+    WriterLock(path).acquire(Waiting(5.0))
     assert not first.still_held()
 
 
-def test_an_unreadable_lock_is_respected_until_it_lapses(path: Path) -> None:
+def test_an_unreadable_lock_is_respected_while_it_is_kept_fresh(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_bytes(b"\x00\xff")
+    monkeypatch.setattr(time, "sleep", lambda _seconds: os.utime(path))
     with pytest.raises(StoreError, match="an unknown writer"):
         WriterLock(path).acquire()

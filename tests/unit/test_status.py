@@ -1,0 +1,76 @@
+"""``transplantqa status``: how far a run is, without doing any of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from transplantqa.cli import main
+from transplantqa.config import RunConfig, conf_dir
+from transplantqa.errors import EXIT_OK, ConfigError
+from transplantqa.status import ShardStatus, survey
+
+SLICE = ("experiment=tiny", "debug=scripted", "embedder=minilm", "retriever=bm25", "tracking=none")
+Survey = Callable[..., dict[tuple[str, int], ShardStatus]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def surveyed() -> Survey:
+    def look(*overrides: str) -> dict[tuple[str, int], ShardStatus]:
+        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+            plain = OmegaConf.to_container(compose("run", overrides=[*SLICE, *overrides]), resolve=True)
+        found = survey(RunConfig.model_validate(plain))
+        return {(share.stage, 0 if share.shard is None else share.shard.index): share for share in found}
+
+    return look
+
+
+def test_before_anything_is_done_all_documents_are_missing(surveyed: Survey, folder: Path) -> None:
+    found = surveyed()
+    assert found["ingest", 0].missing == 3
+    assert not (folder / "artifacts").exists()
+
+
+def test_a_shard_that_is_done_and_those_that_are_not_are_told_apart(surveyed: Survey) -> None:
+    main(["run", *SLICE, "shard.index=0", "shard.count=3", "stages=[ingest,retrieve,generate]"])
+    found = surveyed("shard.count=3")
+    assert found["generate", 0].done == found["retrieve", 0].planned > 0
+    assert found["generate", 1].waiting == found["retrieve", 1].missing > 0
+    assert found["compare", 0].waiting is None
+
+
+def test_failures_are_done_and_counted_by_outcome(surveyed: Survey) -> None:
+    overflowing = "model.context_tokens=40"
+    main(["run", *SLICE, overflowing])
+    answers = surveyed(overflowing)["generate", 0]
+    assert answers.done == answers.planned == 18
+    assert answers.failed == {"context_overflow": 18}
+
+
+def test_another_prompt_leaves_the_evidence_done_and_the_answers_missing(surveyed: Survey) -> None:
+    main(["run", *SLICE])
+    found = surveyed("model.abstention_share=0.9")
+    assert found["retrieve", 0].done == 18
+    assert found["generate", 0].missing == 18
+
+
+def test_the_command_prints_each_stage_and_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["run", *SLICE])
+    capsys.readouterr()
+    assert main(["status", *SLICE]) == EXIT_OK
+    shown = capsys.readouterr().out
+    assert all(stage in shown for stage in ("ingest", "retrieve", "generate", "compare"))
+    assert "All units are done" in shown
+
+
+def test_the_status_of_a_sweep_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "-m", *SLICE, "retriever=bm25,dense"]) == ConfigError.exit_code
+    assert "one system at a time" in capsys.readouterr().err
