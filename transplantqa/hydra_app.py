@@ -1,5 +1,6 @@
 """The Hydra applications: each job of a command composed and run, none of which ends the others by failing."""
 
+import importlib.util
 import re
 import sys
 import traceback
@@ -39,6 +40,7 @@ def run_command(command: str, arguments: Sequence[str]) -> int:
     config_dir = Path(parsed.config_dir) if parsed.config_dir else None
     looks_only = parsed.help or parsed.hydra_help or parsed.cfg or parsed.info or parsed.shell_completion
     if not looks_only:
+        _check_launcher(parsed.overrides)
         check(CommandLine(primary, tuple(parsed.overrides), parsed.multirun, config_dir))
     if parsed.multirun and not looks_only:
         return _run_sweep(command, arguments, parsed.overrides)
@@ -46,6 +48,13 @@ def run_command(command: str, arguments: Sequence[str]) -> int:
     sys.argv = [f"transplantqa {command}", *arguments]
     _hydra_main(primary, lambda config: results.append(run_job(command, config)))
     return (results[0].exit_code or EXIT_OK) if results else EXIT_OK
+
+
+def _check_launcher(overrides: Sequence[str]) -> None:
+    """Say what a launcher of ours needs before Hydra fails to find it."""
+    asked = [text for text in overrides if text in {"hydra/launcher=local", "hydra/launcher=slurm"}]
+    if asked and importlib.util.find_spec("hydra_plugins.hydra_submitit_launcher") is None:
+        raise ConfigError(f"{asked[0]}: needs an extra package.\nInstall it: pip install 'transplantqa[slurm]'")
 
 
 def _run_sweep(command: str, arguments: Sequence[str], overrides: Sequence[str]) -> int:

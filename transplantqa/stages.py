@@ -74,7 +74,7 @@ def plan_evidence(shop: Workshop, retriever: Retriever, cells: Sequence[CellKey]
     """Plan one unit a cell, (question id, document id)."""
     contents = {name: content_sha256(source) for name, source in readings.sources.items()}
     units = [Unit(cell, digest([readings.questions[cell[0]].text, contents[cell[1]]])) for cell in cells]
-    return shop.stage("retrieve", EVIDENCE, retriever.identity(), units_table(units, EVIDENCE), _cell_groups)
+    return shop.stage("retrieve", EVIDENCE, retriever.identity(), units_table(units, EVIDENCE), cell_groups)
 
 
 def retrieve(shop: Workshop, retriever: Retriever, cells: Sequence[CellKey], readings: Readings) -> Stage:
@@ -108,7 +108,7 @@ def plan_answers(
         Unit((*key, "default"), _cell_inputs(readings.questions[key[0]], item, readings.sections))
         for key, item in found.items()
     ]
-    return shop.stage("generate", ANSWERS, generator.identity(), units_table(units, ANSWERS), _cell_groups), found
+    return shop.stage("generate", ANSWERS, generator.identity(), units_table(units, ANSWERS), cell_groups), found
 
 
 def generate(shop: Workshop, generator: Generator, retrieved: Stage, readings: Readings) -> Stage:
@@ -244,7 +244,8 @@ def _answers_by_cell(answers: pa.Table) -> dict[CellKey, Answer]:
     return {(row["question_id"], row["document_id"]): answer_from_row(row) for row in answers.to_pylist()}
 
 
-def _cell_groups(units: pa.Table) -> list[str]:
+def cell_groups(units: pa.Table) -> list[str]:
+    """Return the prefix group of each cell: its document, and which eighth of the questions its question falls into."""
     buckets = {name: int(text_sha256(name)[:8], 16) % PREFIX_BUCKETS for name in set(units["question_id"].to_pylist())}
     pairs = zip(units["question_id"].to_pylist(), units["document_id"].to_pylist(), strict=True)
     return [f"{document}\n{buckets[question]}" for question, document in pairs]

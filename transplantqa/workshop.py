@@ -21,7 +21,7 @@ import pyarrow as pa
 from transplantqa.errors import StoreError
 from transplantqa.models.protocols import Identity
 from transplantqa.records import Outcome
-from transplantqa.report.console import stage_progress
+from transplantqa.report.console import StageProgress, stage_progress
 from transplantqa.signals import StopRequest
 from transplantqa.store import WHOLE, Ledger, MergeReport, Method, Shard, TableSpec, Unit, Waiting, shard_column
 
@@ -96,7 +96,7 @@ class Stage:
         problems = "\n".join(f"  {problem}" for problem in report.problems())
         remedies = []
         if len(report.missing) or len(report.stale):
-            remedies.append(f"Run the same command with stages=[{self.name}] (every shard of it) first.")
+            remedies.append(f"Make them first: the same command with stages=[{self.name}], every shard of it.")
         if len(report.duplicate):
             remedies.append(f"Two writers were at work. Keep one row of each: transplantqa repair {self.ledger.folder}")
         head = f"Stage {self.name} is not complete in {self.ledger.folder}:"
@@ -137,23 +137,26 @@ class Workshop:
         made = 0
         with stage_progress(stage.name, len(mine), len(mine) - pending) as progress:
             if pending:
-                for row in self._write(stage, mine, make):
-                    progress(tokens=row.get("prompt_tokens", 0) + row.get("completion_tokens", 0))
-                    made += 1
+                made = self._write(stage, mine, make, progress)
         self.summaries[stage.name] = StageSummary(
             stage.ledger.method.fingerprint, len(mine), len(mine) - made, made, time.monotonic() - started
         )
 
-    def _write(self, stage: Stage, mine: pa.Table, make: Callable[[Sequence[Unit]], Rows]) -> Rows:
-        """Yield each row made once it is appended. What is pending is asked again by the holder of the shard."""
-        waiting = Waiting(self.wait_seconds, self.stop.check)
-        with stage.ledger.writer(self.shard, waiting=waiting) as writer:
+    def _write(
+        self, stage: Stage, mine: pa.Table, make: Callable[[Sequence[Unit]], Rows], progress: StageProgress
+    ) -> int:
+        """Hold the shard, ask again what is pending, append what is made; return how many units that were."""
+        made = 0
+        with stage.ledger.writer(self.shard, waiting=Waiting(self.wait_seconds, self.stop.check)) as writer:
             pending = units_of(stage.ledger.pending_table(mine, self.retry))
+            progress.reuse(len(mine) - len(pending))
             inputs = {unit.key: unit.inputs_sha256 for unit in pending}
             for row in self.stop.guard(make(pending)) if pending else ():
                 key = tuple(row[name] for name in stage.ledger.table.key)
                 writer.append({**row, "inputs_sha256": inputs[key]})
-                yield row
+                progress(tokens=row.get("prompt_tokens", 0) + row.get("completion_tokens", 0))
+                made += 1
+        return made
 
 
 def units_of(table: pa.Table) -> list[Unit]:

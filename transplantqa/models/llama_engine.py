@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from transplantqa.errors import ModelError
+from transplantqa.models.llama_grammar import GreedyGrammar
 from transplantqa.models.sampling import Sampling
 
 
@@ -118,27 +118,52 @@ class LlamaEngine:
             RuntimeError: if the engine fails; it is reset.
         """
         grammar = None if schema is None else self._grammar(schema)
-        self._llama.set_seed(sampling.seed)
         if not written:
             self._llama.n_tokens = self.reusable_prefix(prompt)
             self._prompt_size = len(prompt)
+        tokens = [*prompt, *written]
+        greedy = grammar is not None and sampling.temperature == 0
         try:
-            for token in self._llama.generate(
-                [*prompt, *written],
-                temp=sampling.temperature,
-                top_p=sampling.top_p,
-                top_k=0,
-                min_p=0.0,
-                repeat_penalty=1.0,
-                grammar=grammar,
-            ):
+            for token in self._greedy(tokens, grammar) if greedy else self._sampled(tokens, sampling, grammar):
                 if self._library.llama_vocab_is_eog(self._vocabulary, token):
                     return
-                yield int(token)
+                yield token
         except RuntimeError:
             self._llama.reset()
             self._prompt_size = 0
             raise
+
+    def _sampled(self, tokens: Sequence[int], sampling: Sampling, grammar: str | None) -> Iterator[int]:
+        from llama_cpp.llama_grammar import LlamaGrammar  # noqa: PLC0415
+
+        self._llama.set_seed(sampling.seed)
+        for token in self._llama.generate(
+            tokens,
+            temp=sampling.temperature,
+            top_p=sampling.top_p,
+            top_k=0,
+            min_p=0.0,
+            repeat_penalty=1.0,
+            grammar=None if grammar is None else LlamaGrammar.from_string(grammar, verbose=False),
+        ):
+            yield int(token)
+
+    def _greedy(self, tokens: Sequence[int], grammar: str | None) -> Iterator[int]:
+        """Yield what ``_sampled`` would at temperature 0, without putting the whole vocabulary to the grammar."""
+        choice = GreedyGrammar(self._library, self._vocabulary, grammar or "")
+        held = self._llama.input_ids[: self._llama.n_tokens]
+        size = min(len(held), len(tokens) - 1)
+        different = np.flatnonzero(held[:size] != np.asarray(tokens[:size], dtype=held.dtype))
+        self._llama.n_tokens = int(different[0]) if len(different) else size
+        waiting = list(tokens[self._llama.n_tokens :])
+        try:
+            while self._llama.n_tokens + len(waiting) <= self._llama.n_ctx():
+                self._llama.eval(waiting)
+                logits = self._library.llama_get_logits_ith(self._llama.ctx, -1)
+                waiting = [choice.choose(np.ctypeslib.as_array(logits, shape=(self._llama.n_vocab(),)))]
+                yield waiting[0]
+        finally:
+            choice.close()
 
     def close(self) -> None:
         """Release the memory."""
@@ -150,17 +175,17 @@ class LlamaEngine:
     def _piece(self, token: int) -> str:
         return "" if token < 0 else self._llama.detokenize([token], special=True).decode("utf-8", "replace")
 
-    def _compiled(self, schema: str) -> Any:
-        from llama_cpp.llama_grammar import LlamaGrammar, json_schema_to_gbnf  # noqa: PLC0415
+    def _compiled(self, schema: str) -> str:
+        from llama_cpp.llama_grammar import json_schema_to_gbnf  # noqa: PLC0415
 
         try:
-            grammar = json_schema_to_gbnf(schema)
+            grammar: str = json_schema_to_gbnf(schema)
         except (AssertionError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"the JSON schema can't be enforced: {error}") from error
         # The library's rule for strings lets raw line breaks through, which JSON doesn't.
         grammar = grammar.replace(r'[^"\\]', r'[^"\\\x00-\x1F\x7F]')
-        sampler = self._library.llama_sampler_init_grammar(self._vocabulary, grammar.encode(), b"root")
-        if not sampler:
-            raise ValueError("the JSON schema can't be enforced: llama.cpp refused its grammar")
-        self._library.llama_sampler_free(sampler)
-        return LlamaGrammar.from_string(grammar, verbose=False)
+        try:
+            GreedyGrammar(self._library, self._vocabulary, grammar).close()
+        except ValueError as error:
+            raise ValueError(f"the JSON schema can't be enforced: {error}") from error
+        return grammar

@@ -64,6 +64,11 @@ class StageProgress:
         if self._progress is not None:
             self._progress.update(self._task, completed=self.done)
 
+    def reuse(self, reused: int) -> None:
+        """Correct how many units need not be made: another process may have made some in the meantime."""
+        self.done += reused - self.reused
+        self.reused = reused
+
     @property
     def seconds(self) -> float:
         """Wall clock since the stage began."""

@@ -16,7 +16,7 @@ _REMEDIES = {
     errno.EFBIG: "a file grew above the allowed size. Raise the limit (ulimit -f) and run the same command again",
     errno.EACCES: "permission denied. Choose a folder you may write to, or ask for the permission",
     errno.EPERM: "permission denied. Choose a folder you may write to, or ask for the permission",
-    errno.EROFS: "the file system is read-only. Choose a folder that can be written to",
+    errno.EROFS: "the file system is read-only. Choose a folder you may write to",
     errno.ENOTDIR: "a part of this path is a file, not a folder. Move it away or choose another folder",
     errno.ENOENT: "it vanished while it was in use. Run the same command again: what is missing is redone",
     errno.EIO: "the disk reports a hardware error. Copy the folder to a sound disk and run again from there",

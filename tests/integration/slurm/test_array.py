@@ -1,4 +1,4 @@
-"""The real launcher on a real SLURM: a run in shards, with tasks killed and interrupted, ends as if nothing had been."""
+"""The real launcher on a real SLURM: a run in shards with tasks killed and interrupted equals an unsharded one."""
 
 import importlib.util
 import json
