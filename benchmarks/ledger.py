@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.figures import Figure, Target, figure, main
+from benchmarks.planning import planning, prefix_reuse
 from transplantqa.store import Ledger, Method, Unit, digest
 from transplantqa.store.parts import write_part
 from transplantqa.store.tables import ANSWERS, EMBED, JUDGEMENTS
@@ -32,8 +33,17 @@ _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 def measure(quick: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
+        share = 0.1 if quick else 1.0
+        planned = planning(share)
+        again = finished_run_again(root / "finished", share)
+        seconds = sum(
+            found.value for found in [*planned, *again] if found.name in {"planning_wall", "finished_run_again"}
+        )
         return [
-            *finished_run_again(root / "finished", share=0.2 if quick else 1.0),
+            *planned,
+            *prefix_reuse(share),
+            *again,
+            figure("finished_run_again_planning_included", seconds, "s", Target("<=", 5 * share)),
             *overhead(root / "overhead", flushes=60 if quick else 400),
             *resume(root / "resume", kills=4 if quick else 50),
         ]

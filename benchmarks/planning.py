@@ -61,7 +61,7 @@ def plan_stage(root: Path, table: pa.Table) -> Stage:
 
 
 def measure_size(questions: int) -> dict[str, float]:
-    """Pre-screen all pairs of so many questions, then plan the judging of those left; CPU seconds and peak memory."""
+    """Pre-screen all pairs of so many questions, and that with the units of those left; CPU seconds and peak memory."""
     table = answers(questions)
     enumerate_pairs(table.slice(0, 2 * DOCUMENTS))  # imports and first use are no part of the figure
     start = time.process_time()
@@ -69,11 +69,12 @@ def measure_size(questions: int) -> dict[str, float]:
     screened = time.process_time() - start
     count = len(pairs)
     del pairs
-    start = time.process_time()
+    start, wall = time.process_time(), time.perf_counter()
     stage = plan_stage(Path("nowhere"), table)
-    planned = time.process_time() - start
+    planned, wall = time.process_time() - start, time.perf_counter() - wall
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return {"pairs": count, "screened": screened, "judged": len(stage.planned), "planned": planned, "peak": peak}
+    found = {"pairs": count, "screened": screened, "judged": len(stage.planned), "planned": planned}
+    return {**found, "wall": wall, "peak": peak}
 
 
 def planning(share: float) -> list[Figure]:
@@ -83,14 +84,15 @@ def planning(share: float) -> list[Figure]:
     figures = []
     for size in found:
         figures += [
-            figure(f"pairs_{size['pairs'] / 1e6:.2f}M_screened_cpu", size["screened"], "CPU-s", Target("<=", 10)),
-            figure(f"pairs_{size['pairs'] / 1e6:.2f}M_to_units_cpu", size["planned"], "CPU-s"),
+            figure(f"pairs_{size['pairs'] / 1e6:.2f}M_screened_cpu", size["screened"], "CPU-s"),
+            figure(f"pairs_{size['pairs'] / 1e6:.2f}M_planned_cpu", size["planned"], "CPU-s", Target("<=", 10)),
         ]
     whole, small = found[-1], found[0]
-    growth = (whole["screened"] / whole["pairs"]) / (small["screened"] / small["pairs"])
+    growth = (whole["planned"] / whole["pairs"]) / (small["planned"] / small["pairs"])
     return [
         *figures,
         figure("pairs_to_judge", whole["judged"], "pairs"),
+        figure("planning_wall", whole["wall"], "s"),
         figure("planning_peak", whole["peak"], "GiB", Target("<=", 1.5)),
         figure("cost_per_pair_large_to_small", growth, "ratio", Target("<=", 1.5)),
     ]

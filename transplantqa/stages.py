@@ -1,12 +1,12 @@
 """The stages of a run: each plans its units from what came before, and makes those that the ledger doesn't have."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,7 +19,7 @@ from transplantqa.judging.presentation import judging_order
 from transplantqa.judging.protocols import Judge, Pair
 from transplantqa.records import Answer, Evidence, Question, Section, answer_from_row, evidence_from_row
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
-from transplantqa.store import Unit, digest, text_sha256, units_table
+from transplantqa.store import Unit, digest, rows_sha256, text_sha256, units_table
 from transplantqa.store.tables import ANSWERS, EVIDENCE, INGEST, JUDGEMENTS
 from transplantqa.workshop import Rows, Stage, Workshop
 
@@ -138,8 +138,7 @@ def plan_judgements(
 ) -> tuple[pa.Table, Stage]:
     """Pre-screen the pairs of these answers, plan the judging of those left; return all pairs and the stage."""
     pairs = enumerate_pairs(answers)
-    asked = {name: text_sha256(question.text) for name, question in questions.items()}
-    planned = _planned_pairs(judge, to_judge(pairs).select(_PAIR), _answer_hashes(answers), asked)
+    planned = _planned_pairs(judge, to_judge(pairs).select(_PAIR), answers, questions)
     return pairs, shop.stage("compare", JUDGEMENTS, judge.identity(), planned, _pair_groups)
 
 
@@ -207,21 +206,31 @@ def _cell_inputs(question: Question, evidence: Evidence, sections: Mapping[str, 
     return digest([question.text, str(evidence.outcome), shown])
 
 
-def _planned_pairs(
-    judge: Judge, pairs: pa.Table, answers: Mapping[CellKey, str], questions: Mapping[str, str]
-) -> pa.Table:
+def _planned_pairs(judge: Judge, pairs: pa.Table, answers: pa.Table, questions: Mapping[str, Question]) -> pa.Table:
     """Return the units of pairs to be judged, a judging order each, column by column: there may be millions."""
-    question, a, b = (_words(pairs[name]) for name in _PAIR)
-    orders = [judge.orders(*pair) for pair in zip(question, a, b, strict=True)]
-    inputs = [
-        hashlib.sha256(f"{questions[q]}\n{answers[q, left]}\n{answers[q, right]}".encode()).hexdigest()
-        for q, left, right in zip(question, a, b, strict=True)
-    ]
-    rows = pa.array([row for row, sides in enumerate(orders) for _ in sides], pa.int64())
+    inputs = rows_sha256(_pair_inputs(pairs, answers, questions))
+    orders = [judge.orders(*pair) for pair in zip(*(_words(pairs[name]) for name in _PAIR), strict=True)]
+    rows = pa.array(np.repeat(np.arange(len(pairs)), [len(sides) for sides in orders]))
     columns = [pairs[name].cast(pa.string()).take(rows) for name in _PAIR]
-    columns += [_repeated("default", len(rows)), pa.array([side for sides in orders for side in sides], pa.string())]
-    columns += [pa.nulls(len(rows), pa.int32()).fill_null(0), pa.array(inputs, pa.string()).take(rows)]
+    columns += [_repeated("default", len(rows)), pa.array(chain.from_iterable(orders), pa.string())]
+    columns += [pa.nulls(len(rows), pa.int32()).fill_null(0), inputs.take(rows)]
     return pa.table(columns, names=[*JUDGEMENTS.key, "inputs_sha256"])
+
+
+def _pair_inputs(pairs: pa.Table, answers: pa.Table, questions: Mapping[str, Question]) -> pa.Table:
+    """Return the hashes of each pair's question and answers, looked up by the pairs' dictionary codes."""
+    question, a, b = (pairs[name].combine_chunks() for name in _PAIR)
+    row_of = np.zeros((len(question.dictionary), len(a.dictionary)), np.int64)
+    asked, read = (
+        pc.index_in(answers[name].combine_chunks(), value_set=names)
+        for name, names in (("question_id", question.dictionary), ("document_id", a.dictionary))
+    )
+    row_of[asked.to_numpy(), read.to_numpy()] = np.arange(len(answers))
+    texts = pa.array([text_sha256(text) for text in answers["text"].to_pylist()], pa.string())
+    asked_texts = [text_sha256(questions[name].text) for name in question.dictionary.to_pylist()]
+    codes = question.indices.to_numpy()
+    sides = [texts.take(pa.array(row_of[codes, side.indices.to_numpy()])) for side in (a, b)]
+    return pa.table([pa.array(asked_texts, pa.string()).take(question.indices), *sides], names=["question", "a", "b"])
 
 
 def _words(column: pa.ChunkedArray) -> list[str]:
@@ -233,11 +242,6 @@ def _words(column: pa.ChunkedArray) -> list[str]:
 
 def _repeated(word: str, count: int) -> pa.Array:
     return pa.nulls(count, pa.string()).fill_null(word)
-
-
-def _answer_hashes(answers: pa.Table) -> dict[CellKey, str]:
-    columns = (answers[name].to_pylist() for name in ("question_id", "document_id", "text"))
-    return {(question, document): text_sha256(text) for question, document, text in zip(*columns, strict=True)}
 
 
 def _answers_by_cell(answers: pa.Table) -> dict[CellKey, Answer]:

@@ -63,7 +63,7 @@ def test_a_misspelt_key_is_answered_with_the_nearest() -> None:
 
 def test_all_problems_come_at_once() -> None:
     text = problems("retriever=bm52", "judge.order=sideways", "seed=abc", "limit.questions=0", "retriever.topk=3")
-    assert text.startswith("5 problems")
+    assert text.startswith("6 problems")  # the judge's seed is the seed
     for part in ("'bm52'", "judge.order", "seed: 'abc'", "limit.questions", "retriever.topk"):
         assert part in text
 

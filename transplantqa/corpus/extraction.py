@@ -27,7 +27,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What one page holds. ``characters`` are those before cleaning; ``images`` and ``paths`` count drawn objects."""
+    """What one page holds. ``characters`` are those before cleaning; ``images`` and ``paths`` count drawn objects.
+
+    ``filled`` counts form fields with a value, which isn't read; ``label`` is the page's printed number, if it is given
+    one other than its place in the file.
+    """
 
     page: int
     characters: int
@@ -37,14 +41,26 @@ class PageFacts:
     unmapped_share: float = 0.0
     odd: int = 0
     failed: bool = False
+    filled: int = 0
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A piece of text that cleaning took out of a page, and the kind of thing it was taken for."""
+
+    page: int
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The parts of one file, with what was removed (counted by kind) and where the headings came from.
+    """The parts of one file, with what was changed and removed (counted by kind) and where the headings came from.
 
-    ``notes`` are doubts of the reader itself. ``failure`` is set, in plain words, when the file can't be read; there
-    are no parts then.
+    ``removed_texts`` is the text taken out. ``notes`` are doubts of the reader itself. ``failure`` is set, in plain
+    words, when the file can't be read; there are no parts then. It is ``transient`` when it says nothing about the
+    file: another try may succeed.
     """
 
     title: str = ""
@@ -53,32 +69,16 @@ class Extraction:
     page_count: int = 0
     headings_from: str = "none"
     removed: dict[str, int] = field(default_factory=dict)
+    removed_texts: tuple[Removed, ...] = ()
     form_fields: bool = False
     xfa: bool = False
     notes: tuple[str, ...] = ()
     failure: str | None = None
+    transient: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Extraction":
-        """Rebuild from ``to_json``; raises KeyError, TypeError or ValueError on anything else."""
-        parts = tuple(
-            Part(
-                level=int(part["level"]),
-                heading=str(part["heading"]),
-                heading_path=tuple(str(heading) for heading in part["heading_path"]),
-                text=str(part["text"]),
-                page_start=int(part["page_start"]),
-                page_marks=tuple((int(offset), int(page)) for offset, page in part["page_marks"]),
-            )
-            for part in data.pop("parts")
-        )
-        pages = tuple(PageFacts(**page) for page in data.pop("pages"))
-        notes = tuple(str(note) for note in data.pop("notes"))
-        return cls(parts=parts, pages=pages, notes=notes, **data)
 
 
 def parts_of(lines: Sequence[Line], title: str, words: frozenset[str]) -> tuple[Part, ...]:

@@ -1,6 +1,6 @@
 """Language models, embedders, rerankers and tokenizers, each behind a small Protocol; engines load at first use."""
 
-from transplantqa.models.late_interaction import LateInteractionReranker, NoReranker, TokenEmbedder
+from transplantqa.models.late_interaction import LateInteractionReranker, TokenEmbedder
 from transplantqa.models.llama_cpp import LlamaCpp
 from transplantqa.models.onnx_embedder import OnnxEmbedder
 from transplantqa.models.openai_server import OpenAIServer
@@ -29,7 +29,6 @@ __all__ = [
     "LateInteractionReranker",
     "LlamaCpp",
     "Message",
-    "NoReranker",
     "OnnxEmbedder",
     "OpenAIServer",
     "Request",

@@ -67,20 +67,6 @@ class LateInteractionReranker:
         while len(self._matrices) > self._cached_passages:
             self._matrices.popitem(last=False)
         return found
-
-
-class NoReranker:
-    """Keeps the order given: the first passage scores 0, the next -1, and so on."""
-
-    def identity(self) -> Identity:
-        """Nothing but its name."""
-        return {"reranker": "none"}
-
-    def score(self, question: str, passages: Sequence[str]) -> list[float]:  # noqa: ARG002 - a reranker's signature
-        """Return one score a passage, falling by one from each to the next."""
-        return [-float(position) for position in range(len(passages))]
-
-
 def _max_sim(question: Vectors, passage: Vectors) -> float:
     if not len(question) or not len(passage):
         return -1.0

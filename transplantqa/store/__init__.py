@@ -4,7 +4,7 @@ from transplantqa.store.atomic import json_bytes, write_atomically
 from transplantqa.store.hashing import canonical_json, digest, file_sha256, text_sha256
 from transplantqa.store.ledger import MAX_ATTEMPTS, Ledger
 from transplantqa.store.locks import Waiting
-from transplantqa.store.matching import Unit, units_table
+from transplantqa.store.matching import Unit, rows_sha256, units_table
 from transplantqa.store.merge import MergeReport
 from transplantqa.store.method import ABSENT, Difference, Method, explain
 from transplantqa.store.prune import Unreferenced, delete_unreferenced, unreferenced
@@ -36,6 +36,7 @@ __all__ = [
     "find_run",
     "json_bytes",
     "list_runs",
+    "rows_sha256",
     "run_id_of",
     "shard_column",
     "shard_of",

@@ -1,6 +1,8 @@
 """Which stored rows answer which planned units: one hash join, for millions of either."""
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,6 +14,10 @@ from transplantqa.store.tables import TableSpec
 
 if TYPE_CHECKING:
     import duckdb
+
+
+_HASHED_ROWS = 100_000
+"""Rows hashed at a time by each thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,20 @@ def match(units: pa.Table, rows: pa.Table, spec: TableSpec) -> pa.Table:
         )
     order = np.lexsort([found["row"].to_numpy(), -found["attempt"].to_numpy(), found["unit"].to_numpy()])
     return found.take(pa.array(order))
+
+
+def rows_sha256(table: pa.Table) -> pa.ChunkedArray:
+    """Return the SHA-256 (hex) of each row's text columns, joined by line feeds; for millions of rows."""
+    joined = " || chr(10) || ".join(f'"{name}"' for name in table.column_names)
+
+    def hashed(start: int) -> pa.Table:
+        with _connection() as connection:
+            rows = connection.from_arrow(table.slice(start, _HASHED_ROWS))
+            return rows.project(f"sha256({joined}) AS h").to_arrow_table()
+
+    _database()  # made once, by this thread
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
+        return pa.concat_tables(threads.map(hashed, range(0, max(len(table), 1), _HASHED_ROWS)))["h"]
 
 
 def best(matches: pa.Table) -> pa.Table:

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from transplantqa.errors import ConfigError
-from transplantqa.models import LateInteractionReranker, NoReranker
+from transplantqa.models import LateInteractionReranker
 
 Vectors = NDArray[np.float32]
 AXES = {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (0.6, 0.8)}
@@ -68,7 +68,3 @@ def test_forgetting_passages_changes_no_score() -> None:
 def test_an_embedder_without_token_vectors_is_refused() -> None:
     with pytest.raises(ConfigError, match="OnlySentences"):
         LateInteractionReranker(embedder=OnlySentences())
-
-
-def test_no_reranker_keeps_the_order() -> None:
-    assert NoReranker().score("q", ["x", "y", "z"]) == [0.0, -1.0, -2.0]

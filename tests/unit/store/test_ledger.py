@@ -13,7 +13,7 @@ import pytest
 
 from transplantqa.errors import StoreError
 from transplantqa.records import Outcome
-from transplantqa.store import WHOLE, Ledger, Method, Shard, Unit, units_table, writer
+from transplantqa.store import WHOLE, Ledger, Method, Shard, Unit, rows_sha256, text_sha256, units_table, writer
 from transplantqa.store.tables import ANSWERS, EMBED, TableSpec
 
 MakeRow = Callable[..., dict[str, Any]]
@@ -486,3 +486,12 @@ def test_a_live_writer_keeps_its_journal_while_others_merge(
         assert ledger.merge(plan(1)).present == 1
         assert the_journal(ledger).exists()
     assert "is being written by process" in caplog.text
+
+
+def test_rows_are_hashed_one_by_one_in_their_order() -> None:
+    table = pa.table({"a": ["1", "ü\u2028", ""], "b": ["2", "x", "y"]})
+    assert rows_sha256(table).to_pylist() == [text_sha256(text) for text in ("1\n2", "ü\u2028\nx", "\ny")]
+
+
+def test_no_rows_have_no_hashes() -> None:
+    assert rows_sha256(pa.table({"a": pa.array([], pa.string())})).to_pylist() == []
