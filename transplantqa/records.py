@@ -9,7 +9,7 @@ Phase = str
 Significance = Literal["low", "medium", "high"]
 SilentSide = Literal["a", "b", "both"]
 DecidedBy = Literal["prescreen", "identical", "judge"]
-Route = Literal["full_document", "retrieved", "fallback"]
+Route = Literal["full_document", "retrieved", "fallback", "none"]
 Verdict = Literal["accept", "review", "reject"]
 
 

@@ -18,6 +18,7 @@ from transplantqa.judging.pairs import enumerate_pairs, to_judge
 from transplantqa.judging.presentation import judging_order
 from transplantqa.judging.protocols import Judge, Pair
 from transplantqa.records import Answer, Evidence, Question, Section, answer_from_row, evidence_from_row
+from transplantqa.retrieval.elsewhere import source_read
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
 from transplantqa.store import Unit, digest, rows_sha256, text_sha256, units_table
 from transplantqa.store.tables import ANSWERS, EVIDENCE, INGEST, JUDGEMENTS
@@ -73,7 +74,8 @@ def ingest(shop: Workshop, corpus: Corpus, limit: int | None) -> Stage:
 def plan_evidence(shop: Workshop, retriever: Retriever, cells: Sequence[CellKey], readings: Readings) -> Stage:
     """Plan one unit a cell, (question id, document id)."""
     contents = {name: content_sha256(source) for name, source in readings.sources.items()}
-    units = [Unit(cell, digest([readings.questions[cell[0]].text, contents[cell[1]]])) for cell in cells]
+    read = {name: source_read(retriever, name, readings.sources).document.document_id for name in contents}
+    units = [Unit(cell, digest([readings.questions[cell[0]].text, contents[read[cell[1]]]])) for cell in cells]
     return shop.stage("retrieve", EVIDENCE, retriever.identity(), units_table(units, EVIDENCE), cell_groups)
 
 
@@ -84,7 +86,9 @@ def retrieve(shop: Workshop, retriever: Retriever, cells: Sequence[CellKey], rea
     def make(pending: Sequence[Unit]) -> Rows:
         for document, batch in groupby(pending, key=lambda unit: str(unit.key[1])):
             asked = [readings.questions[str(unit.key[0])] for unit in batch]
-            yield from (evidence.row() for evidence in retriever.retrieve(asked, readings.sources[document]))
+            source = source_read(retriever, document, readings.sources)
+            for evidence in retriever.retrieve(asked, source):
+                yield {**evidence.row(), "document_id": document}
 
     shop.work(stage, make)
     return stage

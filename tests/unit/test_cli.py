@@ -37,7 +37,18 @@ def test_a_plain_argument_that_is_not_known_is_named_with_the_usage() -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    heavy = ["hydra", "numpy", "pyarrow", "mlflow", "datasets", "llama_cpp", "onnxruntime", "pydantic", "rich", "duckdb"]
+    heavy = [
+        "hydra",
+        "numpy",
+        "pyarrow",
+        "mlflow",
+        "datasets",
+        "llama_cpp",
+        "onnxruntime",
+        "pydantic",
+        "rich",
+        "duckdb",
+    ]
     code = (
         "import sys; from transplantqa.cli import main; main(['--help']); "
         f"sys.exit(any(name in sys.modules for name in {heavy}))"
@@ -50,3 +61,11 @@ def test_a_configuration_mistake_shows_no_traceback(capsys: pytest.CaptureFixtur
     shown = capsys.readouterr()
     assert "Traceback" not in shown.err
     assert "Did you mean 'bm25'?" in shown.err
+
+
+@pytest.mark.parametrize("arguments", [["explain"], ["track"], ["repair"], ["prune", "everything"], ["show"]])
+def test_a_command_without_what_it_needs_shows_its_usage(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == ConfigError.exit_code
+    assert f"Usage: transplantqa {arguments[0]}" in capsys.readouterr().err

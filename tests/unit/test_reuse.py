@@ -39,8 +39,6 @@ def usual() -> dict[str, str]:
     ("override", "changed"),
     [
         ("model.temperature=0.5", {"generate", "compare"}),
-        ("model.seed=7", {"generate", "compare"}),
-        ("model.top_p=0.9", {"generate", "compare"}),
         ("prompt.user='Other words: $evidence $question'", {"generate"}),
         ("judge_prompt.system='Other words.'", {"compare"}),
         ("retriever.top_k=3", {"retrieve"}),
@@ -78,6 +76,14 @@ def test_what_can_change_a_row_changes_the_method_of_its_stage_alone(
 )
 def test_what_cannot_change_a_row_changes_no_method(usual: dict[str, str], override: str) -> None:
     assert fingerprints(override) == usual
+
+
+@pytest.mark.parametrize("override", ["model.seed=7", "model.top_p=0.9"])
+def test_sampling_is_part_of_the_method_once_there_is_any(usual: dict[str, str], override: str) -> None:
+    assert fingerprints(override) == usual  # greedy decoding draws nothing
+    sampled = fingerprints("model.temperature=0.5")
+    found = fingerprints("model.temperature=0.5", override)
+    assert {stage for stage in STAGES if found[stage] != sampled[stage]} == {"generate", "compare"}
 
 
 @pytest.fixture

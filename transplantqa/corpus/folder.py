@@ -14,7 +14,7 @@ from transplantqa.corpus.tabular import nearest
 from transplantqa.errors import InputError
 from transplantqa.models.protocols import Identity, Tokenizer
 
-STAGE_VERSION = 1
+STAGE_VERSION = 2
 """Raised with every change that can give other sections, chunks or verdicts for the same files."""
 
 
@@ -94,14 +94,23 @@ class Folder:
 
     def ingest(self, source: SourceFile) -> IngestedDocument:
         """Read, judge and cut one document; a file that can't be read becomes a rejected document with its reason."""
-        if self._reader is None:
-            self._reader = Reader(timeout_seconds=self.timeout_seconds, max_pages=self.max_pages)
-        return assemble(source, self._reader.read(source.path), self.tokenizer, self.chunk_tokens)
+        return assemble(source, self._started().read(source.path), self.tokenizer, self.chunk_tokens)
+
+    def pictures(self, source: SourceFile, pages: int) -> dict[int, str]:
+        """Return small pictures (base64 PNG) of the first pages of a PDF, by page, those left out that can't be drawn."""
+        if source.path.suffix.lower() != ".pdf":
+            return {}
+        return self._started().pictures(source.path, pages)
 
     def close(self) -> None:
         """End the reading process; the next ``ingest`` starts another."""
         if self._reader is not None:
             self._reader.close()
+
+    def _started(self) -> Reader:
+        if self._reader is None:
+            self._reader = Reader(timeout_seconds=self.timeout_seconds, max_pages=self.max_pages)
+        return self._reader
 
     def _all(self) -> list[SourceFile]:
         return find_sources(located(self.folder), None if self.manifest is None else located(self.manifest))

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from transplantqa.corpus.chunking import chunk_spans
-from transplantqa.corpus.extraction import Extraction, Part
+from transplantqa.corpus.extraction import Extraction, Part, Removed
 from transplantqa.corpus.quality import judge
 from transplantqa.models.protocols import Tokenizer
-from transplantqa.records import Chunk, Document, Section
+from transplantqa.records import Chunk, Document, Outcome, Section
 from transplantqa.store.hashing import digest
 
 
@@ -46,7 +46,10 @@ class SourceFile:
 class IngestedDocument:
     """A document with its sections and chunks in reading order; a rejected one has none.
 
-    ``removed`` counts what cleaning took out, by kind; ``headings_from`` names where the headings came from.
+    ``outcome`` is ``engine_error`` when reading failed for a reason that isn't the file's: it is rejected this time, and
+    tried again. ``removed`` counts what cleaning changed and took out, by kind, and ``removed_texts`` is what it took
+    out; ``headings_from`` names where the headings came from. ``page_labels`` has one label a page, null where that is
+    the page's place in the file.
     """
 
     document: Document
@@ -54,6 +57,9 @@ class IngestedDocument:
     chunks: tuple[Chunk, ...] = ()
     removed: Mapping[str, int] = field(default_factory=dict)
     headings_from: str = "none"
+    removed_texts: tuple[Removed, ...] = ()
+    page_labels: tuple[str | None, ...] = ()
+    outcome: Outcome = Outcome.OK
 
 
 def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, chunk_tokens: int) -> IngestedDocument:
@@ -84,7 +90,16 @@ def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, c
         verdict=judgement.verdict,
         reasons=source.notes + judgement.reasons,
     )
-    return IngestedDocument(document, tuple(sections), tuple(chunks), extraction.removed, extraction.headings_from)
+    return IngestedDocument(
+        document,
+        tuple(sections),
+        tuple(chunks),
+        extraction.removed,
+        extraction.headings_from,
+        extraction.removed_texts,
+        tuple(page.label for page in extraction.pages),
+        Outcome.ENGINE_ERROR if extraction.transient else Outcome.OK,
+    )
 
 
 def _section(document_id: str, order: int, part: Part, tokens: int) -> Section:

@@ -1,6 +1,6 @@
 """What the pipeline asks of a corpus and of a set of questions."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -26,6 +26,10 @@ class Corpus(Protocol):
 
     def ingest(self, source: SourceFile) -> IngestedDocument:
         """Read one document; one that can't be read comes back rejected, with the reason."""
+        ...
+
+    def pictures(self, source: SourceFile, pages: int) -> Mapping[int, str]:
+        """Return small pictures (base64 PNG) of a document's first pages by page number, as far as there are any."""
         ...
 
     def close(self) -> None:

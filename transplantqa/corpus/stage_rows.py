@@ -1,6 +1,7 @@
 """Ingested documents as rows of the ingest table, and back."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from transplantqa.corpus.ingested import IngestedDocument
@@ -11,7 +12,11 @@ from transplantqa.retrieval.protocols import SourceDocument
 def to_row(ingested: IngestedDocument) -> dict[str, Any]:
     """Return the row of the ingest table, but for the columns its ledger adds."""
     row = ingested.document.row()
-    row["outcome"] = "ok"
+    row["outcome"] = ingested.outcome.value
+    row["headings_from"] = ingested.headings_from
+    row["removed"] = [{"kind": kind, "count": count} for kind, count in sorted(ingested.removed.items())]
+    row["removed_texts"] = [asdict(removed) for removed in ingested.removed_texts]
+    row["page_labels"] = list(ingested.page_labels)
     row["sections"] = [section.row() for section in ingested.sections]
     row["chunks"] = [chunk.row() for chunk in ingested.chunks]
     return row

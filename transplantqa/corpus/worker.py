@@ -1,4 +1,4 @@
-"""The process that reads documents: one JSON request a line in, one JSON extraction a line out.
+"""The process that reads and draws documents: one JSON request a line in, one JSON reply with its number a line out.
 
 It can be killed, run out of memory or crash on a hostile file without taking the run along. Run as
 ``python -m transplantqa.corpus.worker MEMORY_MB``; it imports nothing heavy and ends when its input closes.
@@ -12,23 +12,24 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from transplantqa.corpus.extraction import Extraction
 
+EXIT_MEMORY = 71
+"""Exit code after the limit of memory was met (EX_OSERR: the system refused)."""
+
 
 def read_document(path: Path, max_pages: int) -> Extraction:
-    """Read one document by the kind its name ends in."""
+    """Read one document by the kind its name ends in; raises MemoryError when that is refused."""
     try:
         if path.stat().st_size == 0:
             return Extraction(failure="empty file: it has 0 bytes")
         return _read(path, max_pages)
-    except MemoryError:
-        return Extraction(failure="reading it needs more memory than the limit")
     except RecursionError:
         return Extraction(failure="not a readable file: its structure is nested without end")
     except OSError as error:
-        return Extraction(failure=f"the file can't be opened: {error.strerror or error}")
+        return Extraction(failure=f"the file can't be opened: {error.strerror or error}", transient=True)
 
 
 def _read(path: Path, max_pages: int) -> Extraction:
@@ -72,12 +73,30 @@ def _limit_processor(seconds: float) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), hard))
 
 
-def _claim_output() -> IO[str]:
+def _claim_output() -> IO[bytes]:
     """Keep standard output for replies alone: whatever a library prints goes nowhere."""
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogatepass", newline="\n")
+    replies = os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     return replies
+
+
+def encoded(reply: dict[str, Any]) -> bytes:
+    """Return a reply as a line of JSON; halves of surrogate pairs, which UTF-8 can't hold, become U+FFFD."""
+    text = json.dumps(reply, ensure_ascii=False)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode() + b"\n"
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    path = Path(request["path"])
+    if request["task"] == "draw":
+        from transplantqa.corpus.pictures import draw_pages  # noqa: PLC0415
+
+        return {"pictures": {str(page): picture for page, picture in draw_pages(path, request["pages"]).items()}}
+    return {"extraction": read_document(path, request["max_pages"]).to_json()}
 
 
 def main() -> None:
@@ -88,8 +107,11 @@ def main() -> None:
     for line in sys.stdin.buffer:
         request = json.loads(line)
         _limit_processor(request["seconds"])
-        extraction = read_document(Path(request["path"]), request["max_pages"])
-        replies.write(json.dumps(extraction.to_json()) + "\n")
+        try:
+            reply = encoded({"request": request["request"], **_answer(request)})
+        except MemoryError:
+            os._exit(EXIT_MEMORY)
+        replies.write(reply)
         replies.flush()
 
 

@@ -93,6 +93,8 @@ CANDIDATE = pa.struct(
     ]
 )
 CITATION = pa.struct([("heading", pa.string()), ("page", pa.int32()), ("valid", pa.bool_())])
+REMOVED_COUNT = pa.struct([("kind", pa.string()), ("count", pa.int32())])
+REMOVED_TEXT = pa.struct([("page", pa.int32()), ("kind", pa.string()), ("text", pa.string())])
 STAGE_FIELDS = [_required("attempt", pa.int32()), _required("inputs_sha256", pa.string())]
 USAGE_FIELDS = [
     _required("raw", pa.string()),
@@ -116,11 +118,19 @@ INGEST = TableSpec(
             _required("outcome", pa.string()),
             _required("sections", pa.list_(pa.struct(SECTION_FIELDS))),
             _required("chunks", pa.list_(pa.struct(CHUNK_FIELDS))),
+            pa.field("headings_from", pa.string()),
+            pa.field("removed", pa.list_(REMOVED_COUNT)),
+            pa.field("removed_texts", pa.list_(REMOVED_TEXT)),
+            pa.field("page_labels", STRING_LIST),
             *STAGE_FIELDS,
         ]
     ),
 )
-"""The stage table of ingestion: a document with its sections and chunks, so that one file is one unit."""
+"""The stage table of ingestion: a document with its sections and chunks, so that one file is one unit.
+
+``removed`` counts what cleaning changed and took out, ``removed_texts`` is what it took out. ``page_labels`` has one
+label a page, null where it is the page's place in the file, counted from 1.
+"""
 
 EMBED = TableSpec(
     "embed",
