@@ -39,6 +39,19 @@ def _track() -> Handler:
     return track
 
 
+def _contrast() -> Handler:
+    from transplantqa.contrasts.command import quoted  # noqa: PLC0415
+    from transplantqa.hydra_app import run_command  # noqa: PLC0415
+
+    return lambda arguments: run_command("contrast", quoted(arguments))
+
+
+def _report() -> Handler:
+    from transplantqa.report.page.command import main as report  # noqa: PLC0415
+
+    return report
+
+
 def _store(command: str) -> Callable[[], Handler]:
     def load() -> Handler:
         from transplantqa.store import commands  # noqa: PLC0415
@@ -53,6 +66,17 @@ COMMANDS: Mapping[str, Command] = {
     "run": Command("audit one system, or several with -m", "[-m] [group=choice ...] [key=value ...]", _hydra("run")),
     "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
     "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]", _hydra("release")),
+    "contrast": Command(
+        "what changed between two runs, and where it comes from",
+        "baseline=RUN candidate=RUN [key=value ...]",
+        _contrast,
+    ),
+    "evaluate-retrieval": Command(
+        "compare retrievers with what people found in the documents",
+        "[retrievers=[bm25,...]] [group=choice ...] [key=value ...]",
+        _hydra("evaluate-retrieval"),
+    ),
+    "report": Command("write a finished run's page again", "RUN [RUN ...] [artifacts=DIR]", _report),
     "show": Command(
         "one question's answers and relations", "question=ID [document=ID] [run=RUN] [artifacts=DIR]", _show
     ),

@@ -7,29 +7,32 @@ from typing import Any
 
 from rich.console import Console
 
-from transplantqa.config import IngestConfig, RunConfig
+from transplantqa.config import IngestConfig, RunConfig, build
 from transplantqa.errors import EXIT_FAILURES, EXIT_OK, Interrupted
 from transplantqa.pipeline import ingest_only, run_system
+from transplantqa.records import Outcome
 from transplantqa.report.console import print_findings
 from transplantqa.report.documents import documents_table
+from transplantqa.report.inspection_files import write_inspection
 from transplantqa.status import closing_line, status_table, survey
 from transplantqa.store.run_folder import RunFolder
-from transplantqa.sweeps import failure_lines, jobs_table, read_jobs
+from transplantqa.sweeps import Ended, failure_lines, jobs_table, read_jobs
 
 
-def run_and_show(config: RunConfig, plain: Mapping[str, Any], name: str) -> tuple[int, str | None, str | None]:
-    """Run one system and print its findings; return exit code, the run's folder, and what to say of it."""
+def run_and_show(config: RunConfig, plain: Mapping[str, Any], name: str) -> Ended:
+    """Run one system and print its findings."""
     sys.stderr.write(f"System {name}\n")
     finished = run_system(config, plain, name)
     tracked = finished.tracked
     if tracked is not None and tracked.warning:
         sys.stderr.write(f"{tracked.warning}\n")
+    command = tracked.command if tracked is not None else None
     if finished.folder is not None:
-        commands = [tracked.command] if tracked is not None and tracked.command else []
-        print_findings([RunFolder(finished.folder)], commands)
+        print_findings([RunFolder(finished.folder)], [command] if command else [])
     if finished.message:
         sys.stderr.write(f"{finished.message}\n")
-    return finished.exit_code, None if finished.folder is None else str(finished.folder), finished.message
+    folder = None if finished.folder is None else str(finished.folder)
+    return Ended(finished.exit_code, folder, finished.message, command)
 
 
 def ingest_and_show(config: IngestConfig) -> int:
@@ -40,6 +43,10 @@ def ingest_and_show(config: IngestConfig) -> int:
     verdicts = [row["verdict"] for row in rows]
     totals = ", ".join(f"{verdicts.count(name)} {name}" for name in ("accept", "review", "reject"))
     console.print(f"{len(rows)} documents: {totals}. Rejected ones are asked nothing and are never counted as silent.")
+    if unread := sum(row["outcome"] == Outcome.ENGINE_ERROR for row in rows):
+        console.print(f"{unread} of them failed for a reason that isn't the file's: the same command tries again.")
+    index = write_inspection(rows, build(config.corpus), Path(config.artifacts) / "inspection")
+    console.print(f"What was read, page by page: {index}", markup=False, soft_wrap=True)
     return EXIT_OK
 
 
@@ -60,14 +67,12 @@ def close_sweep(folder: Path) -> int:
     jobs = read_jobs(folder)
     runs = [RunFolder(job.folder) for job in jobs if job.folder is not None]
     if runs:
-        print_findings(runs)
+        print_findings(runs, list(dict.fromkeys(job.command for job in jobs if job.command)))
     Console().print(jobs_table(jobs))
     for line in failure_lines(jobs, folder):
         sys.stderr.write(f"{line}\n")
     codes = {job.exit_code for job in jobs}
     if Interrupted.exit_code in codes:
-        sys.stderr.write(
-            "The sweep was interrupted before its other jobs could start. Run it again to go on.\n"
-        )
+        sys.stderr.write("The sweep was interrupted before its other jobs could start. Run it again to go on.\n")
         return Interrupted.exit_code
     return EXIT_OK if codes == {EXIT_OK} else EXIT_FAILURES

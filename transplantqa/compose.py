@@ -50,7 +50,9 @@ def check(line: CommandLine) -> None:
         overrides = [override for override in overrides if _known(override, with_search, problems)]
         if _experiments_exist(overrides, with_search, problems):
             for job in itertools.islice(_jobs(overrides), MAX_CHECKED_JOBS):
-                _check_job(line.command, [*search, *job], problems)
+                plain = _check_job(line.command, [*search, *job], problems)
+                for one in _of_retrievers(plain, [*search, *job], with_search, problems):
+                    _check_job(line.command, one, problems)
     problems.raise_if_any()
 
 
@@ -133,22 +135,58 @@ def _jobs(overrides: Sequence[Override]) -> Iterator[list[str]]:
         yield list(job)
 
 
-def _check_job(command: str, overrides: Sequence[str], problems: Problems) -> None:
+def composed_retrievers(command: str, overrides: Sequence[str], entries: Sequence[str]) -> dict[str, Any]:
+    """Return the configuration of each of ``retrievers``, composed inside a running Hydra job, by its entry."""
+    return {
+        entry: OmegaConf.to_container(compose(command, overrides=given), resolve=True)["retriever"]  # type: ignore[call-overload, index]
+        for entry, given in _retriever_jobs(overrides, entries)
+    }
+
+
+def _retriever_jobs(overrides: Sequence[str], entries: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each entry, a choice that keys may follow ("hero_qa route_max_chars=0"), and the overrides that make it."""
+    for entry in entries:
+        choice, *own = entry.split()
+        yield entry, [*overrides, f"retriever={choice}", *(f"retriever.{key}" for key in own)]
+
+
+def _of_retrievers(
+    plain: Mapping[str, Any] | None, overrides: Sequence[str], loader: _Loader, problems: Problems
+) -> Iterator[list[str]]:
+    """Yield the overrides of each of ``retrievers``, where a command has them; unknown and repeated ones are noted."""
+    entries = (plain or {}).get("retrievers")
+    if not isinstance(entries, list) or not all(isinstance(entry, str) and entry.strip() for entry in entries):
+        return
+    choices = loader.choices("retriever")
+    for entry, given in _retriever_jobs(overrides, entries):
+        choice = entry.split()[0]
+        if choice not in choices:
+            problems.add("retrievers", f"{choice!r} is not a choice", nearest(choice, choices))
+        elif entries.count(entry) > 1:
+            problems.add("retrievers", f"{entry!r} is named twice", "Name each retriever once.")
+        else:
+            yield given
+
+
+def _check_job(command: str, overrides: Sequence[str], problems: Problems) -> Mapping[str, Any] | None:
+    """Compose and validate a job; return it as plain values, unless it has no values yet."""
     config = _composed(command, overrides, problems)
     if config is None:
-        return
+        return None
     missing = sorted(OmegaConf.missing_keys(config))
     for key in missing:
         problems.add(key, "needs a value", f"Give it on the command line: {key}=...")
     if missing:
-        return
+        return None
     try:
         plain = OmegaConf.to_container(config, resolve=True)
     except OmegaConfBaseException as error:
         problems.add(str(error.full_key or command), str(error).partition("\n")[0])
-        return
+        return None
     assert isinstance(plain, Mapping)  # noqa: S101 - primary configs are mappings
-    validate(command, {str(key): value for key, value in plain.items()}, problems)
+    named = {str(key): value for key, value in plain.items()}
+    validate(command, named, problems)
+    return named
 
 
 def _composed(command: str, overrides: Sequence[str], problems: Problems) -> DictConfig | None:

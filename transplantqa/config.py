@@ -83,6 +83,20 @@ class RunConfig(CommonConfig):
     max_failure_rate: Annotated[float, Field(ge=0, le=1)]
 
 
+class EvaluateRetrievalConfig(CommonConfig):
+    """``transplantqa evaluate-retrieval``: several retrievers against gold."""
+
+    seed: int
+    questions: Component
+    retriever: Component
+    retrievers: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+    embedder: Component | None = None
+    reranker: Component | None = None
+    analysis: Component
+    tracking: Component
+    output: Literal["table", "json"]
+
+
 class ReleaseConfig(BaseModel):
     """``transplantqa release``: which runs, and where the folder goes."""
 
@@ -93,7 +107,28 @@ class ReleaseConfig(BaseModel):
     sweep_id: str | None = None
 
 
-COMMANDS: Mapping[str, type[BaseModel]] = {"run": RunConfig, "ingest": IngestConfig, "release": ReleaseConfig}
+class ContrastConfig(BaseModel):
+    """``transplantqa contrast``: two finished runs, and what may be said of them."""
+
+    model_config = ConfigDict(extra="forbid")
+    artifacts: str
+    baseline: Annotated[str, Field(min_length=1)]
+    candidate: Annotated[str, Field(min_length=1)]
+    judges: Literal["same", "may_differ"]
+    scope: Literal["cross_institution", "cross_phase", "same_institution", "all"]
+    margin_points: Annotated[float, Field(ge=0, le=100)]
+    analysis: Component
+    tracking: Component
+    sweep_id: str | None = None
+
+
+COMMANDS: Mapping[str, type[BaseModel]] = {
+    "run": RunConfig,
+    "ingest": IngestConfig,
+    "release": ReleaseConfig,
+    "contrast": ContrastConfig,
+    "evaluate-retrieval": EvaluateRetrievalConfig,
+}
 
 
 @dataclass

@@ -28,7 +28,7 @@ from transplantqa.records import Evidence, Outcome, Question, evidence_from_row
 from transplantqa.retrieval.protocols import SourceDocument
 from transplantqa.stages import resolve
 from transplantqa.store import Run, digest, run_id_of, write_atomically
-from transplantqa.store.atomic import json_bytes, refusals
+from transplantqa.store.atomic import json_bytes, move_into_place, refusals, temporary_beside
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.store.runs import run_folder
 from transplantqa.store.tables import CHUNKS, DOCUMENTS, QUESTIONS, SECTIONS, TableSpec
@@ -211,6 +211,10 @@ def _named(findings: Findings) -> dict[str, pa.Table]:
 
 
 def _write_table(path: Path, table: pa.Table) -> None:
-    partial = path.with_suffix(".partial")
-    pq.write_table(table, partial, compression="zstd")
-    partial.replace(path)
+    """Write a table whole or not at all, also when another process writes the same run."""
+    temporary = temporary_beside(path)
+    try:
+        pq.write_table(table, temporary, compression="zstd")
+        move_into_place(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ import sys
 import traceback
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,15 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
-from transplantqa.compose import CommandLine, check
+from transplantqa.compose import CommandLine, check, composed_retrievers
 from transplantqa.config import Problems, conf_dir, validate
 from transplantqa.errors import EXIT_OK, ConfigError, Interrupted, TransplantQAError
-from transplantqa.sweeps import JobLog, JobResult, record_job, sweep_folder, teed
+from transplantqa.sweeps import Ended, JobLog, JobResult, record_job, sweep_folder, teed
 
 PRIMARY_CONFIG = {"status": "run"}
 """Commands that look at what another command's configuration describes."""
+
+ONE_AT_A_TIME = {"status": "one system", "contrast": "one pair of runs"}
 
 
 def run_command(command: str, arguments: Sequence[str]) -> int:
@@ -35,8 +37,10 @@ def run_command(command: str, arguments: Sequence[str]) -> int:
     """
     parsed = get_args_parser().parse_args(list(arguments))
     primary = PRIMARY_CONFIG.get(command, command)
-    if parsed.multirun and primary != command:
-        raise ConfigError(f"{command} looks at one system at a time.\nLeave out -m and give each key one value.")
+    if parsed.multirun and command in ONE_AT_A_TIME:
+        raise ConfigError(
+            f"{command} looks at {ONE_AT_A_TIME[command]} at a time.\nLeave out -m and give each key one value."
+        )
     config_dir = Path(parsed.config_dir) if parsed.config_dir else None
     looks_only = parsed.help or parsed.hydra_help or parsed.cfg or parsed.info or parsed.shell_completion
     if not looks_only:
@@ -124,8 +128,7 @@ def _run_checked(command: str, plain: Mapping[str, Any], job: JobResult, log: Jo
         checked = validate(PRIMARY_CONFIG.get(command, command), plain, problems)
         problems.raise_if_any()
         name = getattr(checked, "system", None) or system_name(dict(HydraConfig.get().runtime.choices), job.overrides)
-        exit_code, folder, message = _dispatch(command, checked, plain, name)
-        return replace(job, exit_code=exit_code, folder=folder, message=message)
+        return replace(job, **asdict(_dispatch(command, checked, plain, name)))
     except TransplantQAError as error:
         sys.stderr.write(f"{error}\n")
         if log is not None:
@@ -133,20 +136,29 @@ def _run_checked(command: str, plain: Mapping[str, Any], job: JobResult, log: Jo
         return replace(job, exit_code=error.exit_code, message=str(error))
 
 
-def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) -> tuple[int, str | None, str | None]:
+def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) -> Ended:
     """Run a checked configuration; return exit code, the folder written, and what to say of it."""
     if command == "ingest":
         from transplantqa.commands import ingest_and_show  # noqa: PLC0415
 
-        return ingest_and_show(config), None, None
+        return Ended(ingest_and_show(config))
     if command == "status":
         from transplantqa.commands import show_status  # noqa: PLC0415
 
-        return show_status(config), None, None
+        return Ended(show_status(config))
     if command == "release":
         from transplantqa.release.command import release  # noqa: PLC0415
 
-        return EXIT_OK, str(release(config)), None
+        return Ended(EXIT_OK, str(release(config)))
+    if command == "contrast":
+        from transplantqa.contrasts.command import contrast_and_show  # noqa: PLC0415
+
+        return Ended(EXIT_OK, str(contrast_and_show(config)))
+    if command == "evaluate-retrieval":
+        from transplantqa.evaluations.command import evaluate_and_show  # noqa: PLC0415
+
+        retrievers = composed_retrievers(command, HydraConfig.get().overrides.task, config.retrievers)
+        return Ended(evaluate_and_show(config, plain, retrievers))
     from transplantqa.commands import run_and_show  # noqa: PLC0415
 
     return run_and_show(config, plain, name)
@@ -168,7 +180,7 @@ def system_name(choices: Mapping[str, str | None], overrides: Sequence[str]) -> 
     parts = [choices.get("experiment") or f"{choices.get('retriever')}_{choices.get('model')}"]
     for override in sorted(overrides):
         key, _, value = override.lstrip("+~").partition("=")
-        if key in UNNAMED_GROUPS or key.split(".")[0] in NEUTRAL_KEYS:
+        if key.split(".")[0] in UNNAMED_GROUPS | NEUTRAL_KEYS:
             continue
         if not choices.get("experiment") and key in {"retriever", "model"}:
             continue

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from transplantqa.analysis import Analysis
-from transplantqa.config import IngestConfig, RunConfig, build, component_key
+from transplantqa.config import EvaluateRetrievalConfig, IngestConfig, RunConfig, build, component_key
 from transplantqa.corpus.plan import plan
 from transplantqa.corpus.protocols import Corpus, QuestionSource
 from transplantqa.corpus.stage_rows import from_row
@@ -42,11 +42,7 @@ class System:
     @classmethod
     def assemble(cls, config: RunConfig) -> "System":
         """Make every component once; passages are embedded through the ledger, so that runs share the vectors."""
-        built: dict[str, Any] = {}
-        build(config.reranker, built)
-        if config.embedder is not None:
-            embedder = build(config.embedder, built)
-            built[component_key(config.embedder)] = CachedEmbedder(embedder, Path(config.artifacts))
+        built = shared_models(config)
         return cls(*(build(getattr(config, name), built) for name in cls.__dataclass_fields__))
 
     def check(self, stages: frozenset[str]) -> None:
@@ -66,6 +62,16 @@ class System:
         """Release the models' memory."""
         self.generator.close()
         self.judge.close()
+
+
+def shared_models(config: RunConfig | EvaluateRetrievalConfig) -> dict[str, Any]:
+    """Return the reranker and the embedder, built, by configuration; passages are embedded through the ledger."""
+    built: dict[str, Any] = {}
+    build(config.reranker, built)
+    if config.embedder is not None:
+        embedder = build(config.embedder, built)
+        built[component_key(config.embedder)] = CachedEmbedder(embedder, Path(config.artifacts))
+    return built
 
 
 @dataclass(frozen=True)

@@ -229,7 +229,8 @@ def _pair_inputs(pairs: pa.Table, answers: pa.Table, questions: Mapping[str, Que
         pc.index_in(answers[name].combine_chunks(), value_set=names)
         for name, names in (("question_id", question.dictionary), ("document_id", a.dictionary))
     )
-    row_of[asked.to_numpy(), read.to_numpy()] = np.arange(len(answers))
+    known = np.flatnonzero(pc.and_(pc.is_valid(asked), pc.is_valid(read)))  # in some pair
+    row_of[asked.take(pa.array(known)).to_numpy(), read.take(pa.array(known)).to_numpy()] = known
     texts = pa.array([text_sha256(text) for text in answers["text"].to_pylist()], pa.string())
     asked_texts = [text_sha256(questions[name].text) for name in question.dictionary.to_pylist()]
     codes = question.indices.to_numpy()

@@ -28,8 +28,18 @@ _REDRAWN = re.compile(r"\r(?!\n)|\x1b\[\d*[AJK]|\x1b\[\?25[hl]")
 
 
 @dataclass(frozen=True)
+class Ended:
+    """What a command leaves: exit code, the folder it wrote, what to say of it, how to look at its tracked run."""
+
+    exit_code: int
+    folder: str | None = None
+    message: str | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True)
 class JobResult:
-    """How one job ended: its exit code, the folder it wrote, and what to tell the user when it failed.
+    """How one job ended: its exit code, the folder it wrote, what to tell the user, how to look at its tracked run.
 
     ``exit_code`` is null as long as it runs, and stays so when it was killed.
     """
@@ -39,6 +49,7 @@ class JobResult:
     exit_code: int | None
     folder: str | None = None
     message: str | None = None
+    command: str | None = None
 
 
 def sweep_folder(artifacts: str | Path, sweep_id: str) -> Path:

@@ -140,6 +140,12 @@ def test_too_many_failures_end_with_their_own_exit_code_and_keep_the_rows(
     assert "context_overflow" in outcomes
 
 
+def test_a_run_in_which_every_answer_failed_still_ends_with_its_counts(folder: Path) -> None:
+    assert run("retriever=full_document", "model.context_tokens=100") == EXIT_FAILURES
+    assert {row["outcome"] for row in rows(folder, "answers")} == {"context_overflow"}
+    assert {row["outcome"] for row in rows(folder, "comparisons")} == {"context_overflow"}
+
+
 def test_a_sweep_goes_on_after_a_failing_job_and_says_which_failed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,7 +114,7 @@ def test_a_fault_in_the_analysis_costs_only_the_analysis(calls: list[str], monke
 
     with monkeypatch.context() as broken:
         broken.setattr(transplantqa.findings, "audit", fail)
-        with pytest.raises(RuntimeError):
+        with pytest.raises(SystemExit):
             main(["run", *SLICE])
     assert calls
     calls.clear()

@@ -51,15 +51,14 @@ def test_failures_are_done_and_counted_by_outcome(surveyed: Survey) -> None:
     overflowing = "model.context_tokens=40"
     main(["run", *SLICE, overflowing])
     answers = surveyed(overflowing)["generate", 0]
-    assert answers.done == answers.planned == 18
-    assert answers.failed == {"context_overflow": 18}
+    assert answers.done == answers.planned > 0
+    assert answers.failed == {"context_overflow": answers.planned}
 
 
 def test_another_prompt_leaves_the_evidence_done_and_the_answers_missing(surveyed: Survey) -> None:
     main(["run", *SLICE])
     found = surveyed("model.abstention_share=0.9")
-    assert found["retrieve", 0].done == 18
-    assert found["generate", 0].missing == 18
+    assert found["retrieve", 0].done == found["generate", 0].missing > 0
 
 
 def test_the_command_prints_each_stage_and_ends_well(capsys: pytest.CaptureFixture[str]) -> None:

@@ -187,8 +187,7 @@ def _term_table(changes: Mapping[str, Change], margin: float) -> pa.Table:
     for rate, change in changes.items():
         values = (change.after - change.before, *change.terms)
         for place, (term, value) in enumerate(zip(("change", *TERMS), values, strict=True)):
-            bounds = [POINTS * side[place] for side in (change.low, change.high)]
-            low, high = (None if np.isnan(bound) else float(bound) for bound in bounds)
+            low, high = _bounds(change.low[place], change.high[place])
             rows.append(
                 {
                     "rate": rate,
@@ -200,6 +199,11 @@ def _term_table(changes: Mapping[str, Change], margin: float) -> pa.Table:
                 }
             )
     return pa.Table.from_pylist(rows, schema=TERM_SCHEMA)
+
+
+def _bounds(low: float, high: float) -> tuple[float | None, float | None]:
+    """Return bounds in points; none where nothing was drawn, or where every draw is the same: that says nothing."""
+    return (None, None) if np.isnan(low) or low == high else (float(POINTS * low), float(POINTS * high))
 
 
 TERM_SCHEMA = pa.schema(

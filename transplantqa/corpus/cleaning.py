@@ -5,6 +5,7 @@ import statistics
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,20 @@ _CONTENTS_ENTRY = re.compile(
 _LEADER = re.compile(r"(?:[.…·_]\s?){3,}|…{2,}")
 EDGE = 0.14
 """Share of the page's height, from either edge, in which running heads and page numbers are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A piece of text that cleaning took out of a page, and the kind of thing it was taken for."""
+
+    page: int
+    kind: str
+    text: str
+
+
+def ligatures(text: str) -> int:
+    """Count the characters that ``plain`` takes apart into letters."""
+    return sum(map(len, _PRESENTATION.findall(text)))
 
 
 def plain(text: str) -> str:
@@ -93,8 +108,8 @@ def join_lines(lines: Sequence[tuple[str, bool]], words: frozenset[str]) -> str:
     return text
 
 
-def drop_running(pages: Sequence[list["Line"]]) -> dict[str, int]:
-    """Remove running heads, running feet and page numbers from the pages, in place; return how many lines of each.
+def drop_running(pages: Sequence[list["Line"]]) -> list[Removed]:
+    """Remove running heads, running feet and page numbers from the pages, in place; return what was removed.
 
     A running line repeats near the same edge, at about the same height and size, on at least two pages and a seventh
     of all; numbers in it may vary if it isn't set like a heading ("Week 1", "Week 2"). A bare number is a page number
@@ -103,9 +118,11 @@ def drop_running(pages: Sequence[list["Line"]]) -> dict[str, int]:
     edges = [(number, line) for number, page in enumerate(pages) for line in _edge_lines(page)]
     numbers = _page_numbers(edges)
     repeated = _repeated(edges, len(pages), _body_size(pages)) - numbers
+    kinds = dict.fromkeys(repeated, "running_lines") | dict.fromkeys(numbers, "page_numbers")
+    removed = [Removed(line.page, kinds[id(line)], line.text) for page in pages for line in page if id(line) in kinds]
     for page in pages:
-        page[:] = [line for line in page if id(line) not in numbers | repeated]
-    return {"running_lines": len(repeated), "page_numbers": len(numbers)}
+        page[:] = [line for line in page if id(line) not in kinds]
+    return removed
 
 
 def _body_size(pages: Sequence[Sequence["Line"]]) -> float:
@@ -163,20 +180,19 @@ def _roman(text: str) -> int:
     return sum(-v if any(v < later for later in values[i + 1 :]) else v for i, v in enumerate(values))
 
 
-def drop_contents(pages: Sequence[list["Line"]]) -> list[int]:
-    """Remove tables of contents from the pages, in place; return the numbers (from 1) of pages that had one.
+def drop_contents(pages: Sequence[list["Line"]]) -> list[Removed]:
+    """Remove tables of contents from the pages, in place; return what was removed.
 
     A table of contents is a run of at least three lines that end in page numbers, under a title such as "Contents" or
     with leaders and numbers that never fall.
     """
-    found: list[int] = []
+    removed: list[Removed] = []
     titled = False
-    for number, page in enumerate(pages, start=1):
+    for page in pages:
         start, end, titled = _contents_run(page, carried=titled, limit=2 * len(pages) + 20)
-        if end > start:
-            del page[start:end]
-            found.append(number)
-    return found
+        removed += [Removed(line.page, "contents_lines", line.text) for line in page[start:end]]
+        del page[start:end]
+    return removed
 
 
 def _contents_run(page: Sequence["Line"], *, carried: bool, limit: int) -> tuple[int, int, bool]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from transplantqa.corpus.cleaning import join_hyphenated
+from transplantqa.corpus.cleaning import Removed, join_hyphenated
 from transplantqa.corpus.lines import Line
 
 _SENTENCE_END = (".", "!", "?", ":", ";", "”", "\u201d", ")", "…")
@@ -43,15 +43,6 @@ class PageFacts:
     failed: bool = False
     filled: int = 0
     label: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """A piece of text that cleaning took out of a page, and the kind of thing it was taken for."""
-
-    page: int
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class Folder:
         return assemble(source, self._started().read(source.path), self.tokenizer, self.chunk_tokens)
 
     def pictures(self, source: SourceFile, pages: int) -> dict[int, str]:
-        """Return small pictures (base64 PNG) of the first pages of a PDF, by page, those left out that can't be drawn."""
+        """Return small pictures (base64 PNG) of a PDF's first pages by page number, where they can be drawn."""
         if source.path.suffix.lower() != ".pdf":
             return {}
         return self._started().pictures(source.path, pages)

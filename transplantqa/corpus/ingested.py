@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from transplantqa.corpus.chunking import chunk_spans
-from transplantqa.corpus.extraction import Extraction, Part, Removed
+from transplantqa.corpus.cleaning import Removed
+from transplantqa.corpus.extraction import Extraction, Part
 from transplantqa.corpus.quality import judge
 from transplantqa.models.protocols import Tokenizer
 from transplantqa.records import Chunk, Document, Outcome, Section
@@ -46,8 +47,8 @@ class SourceFile:
 class IngestedDocument:
     """A document with its sections and chunks in reading order; a rejected one has none.
 
-    ``outcome`` is ``engine_error`` when reading failed for a reason that isn't the file's: it is rejected this time, and
-    tried again. ``removed`` counts what cleaning changed and took out, by kind, and ``removed_texts`` is what it took
+    ``outcome`` is ``engine_error`` when reading failed for a reason that isn't the file's: it is rejected this time,
+    and tried again. ``removed`` counts what cleaning changed and took out, by kind; ``removed_texts`` is what it took
     out; ``headings_from`` names where the headings came from. ``page_labels`` has one label a page, null where that is
     the page's place in the file.
     """

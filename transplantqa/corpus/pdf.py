@@ -8,9 +8,10 @@ from pathlib import Path
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from transplantqa.corpus.cleaning import drop_contents, drop_running, plain, vocabulary
+from transplantqa.corpus.cleaning import Removed, drop_contents, drop_running, ligatures, plain, vocabulary
 from transplantqa.corpus.extraction import Extraction, PageFacts, parts_of
 from transplantqa.corpus.lines import Line
+from transplantqa.corpus.pdf_forms import filled_fields, start_forms
 from transplantqa.corpus.pdf_layout import reading_order
 from transplantqa.corpus.pdf_lines import lines_of
 from transplantqa.corpus.pdf_structure import OutlineEntry, heading_marks, mark_headings, read_outline
@@ -44,6 +45,7 @@ def read_pdf(path: Path, max_pages: int) -> Extraction:
     except pdfium.PdfiumError as error:
         return Extraction(failure=_REASONS.get(getattr(error, "err_code", -1), _REASONS[pdfium_c.FPDF_ERR_FORMAT]))
     try:
+        start_forms(document)
         count = len(document)
         if count == 0:
             return Extraction(failure="the PDF has no pages")
@@ -68,10 +70,10 @@ def _read(document: Handle, count: int, path: Path) -> Extraction:
         if tagged and text is not None:
             marks[number] = _marks(document, number)
     words = vocabulary(_unbroken(texts))
-    removed: Counter[str] = Counter(slanted_characters=sum(text.slanted for text in texts if text))
+    removed: list[Removed] = []
     pages = [_lines(text, number, words, removed) for number, text in enumerate(texts, start=1)]
-    removed.update(drop_running(pages))
-    removed["contents_pages"] = len(drop_contents(pages))
+    removed += drop_running(pages)
+    removed += drop_contents(pages)
     title = _title(document, pages, path)
     lines = [line for page in pages for line in page]
     source = mark_headings(lines, marks, _outline(document))
@@ -82,7 +84,8 @@ def _read(document: Handle, count: int, path: Path) -> Extraction:
         pages=tuple(facts),
         page_count=count,
         headings_from=source,
-        removed={kind: number for kind, number in sorted(removed.items()) if number},
+        removed=_counted(texts, removed),
+        removed_texts=tuple(sorted(removed, key=lambda one: one.page)),
         form_fields=form != pdfium_c.FORMTYPE_NONE,
         xfa=form in (pdfium_c.FORMTYPE_XFA_FULL, pdfium_c.FORMTYPE_XFA_FOREGROUND),
     )
@@ -97,11 +100,31 @@ def _page(document: Handle, number: int) -> tuple[PageText | None, PageFacts]:
         text = read_page(page)
         characters = sum(len(fragment.text) for fragment in text.fragments)
         images, paths = _drawn(page) if characters < FEW_CHARACTERS else (0, 0)
+        filled = filled_fields(document, page)
     except (pdfium.PdfiumError, CrowdedPageError):
         return None, PageFacts(number, 0, failed=True)
     finally:
         page.close()
-    return text, PageFacts(number, characters, images, paths, text.invisible_share, text.unmapped_share, text.odd)
+    return text, PageFacts(
+        page=number,
+        characters=characters,
+        images=images,
+        paths=paths,
+        invisible_share=text.invisible_share,
+        unmapped_share=text.unmapped_share,
+        odd=text.odd,
+        filled=filled,
+        label=_label(document, number),
+    )
+
+
+def _label(document: Handle, number: int) -> str | None:
+    """Return the page's label where it has one other than its number."""
+    try:
+        label = plain(document.get_page_label(number - 1))
+    except UnicodeDecodeError:
+        return None
+    return label if label and label != str(number) else None
 
 
 def _drawn(page: Handle) -> tuple[int, int]:
@@ -123,7 +146,7 @@ def _marks(document: Handle, number: int) -> dict[int, int]:
 def _outline(document: Handle) -> list[OutlineEntry]:
     try:
         return list(read_outline(document))
-    except pdfium.PdfiumError:
+    except (pdfium.PdfiumError, UnicodeDecodeError):
         return []
 
 
@@ -139,18 +162,35 @@ def _unbroken(texts: Sequence[PageText | None]) -> list[str]:
     return pieces
 
 
-def _lines(text: PageText | None, number: int, words: frozenset[str], removed: Counter[str]) -> list[Line]:
+def _counted(texts: Sequence[PageText | None], removed: Sequence[Removed]) -> dict[str, int]:
+    """Count what was removed, and the characters and hyphens that cleaning looks at one by one, by kind."""
+    fragments = [fragment for text in texts if text for fragment in text.fragments]
+    counts = Counter(one.kind for one in removed)
+    counts["ligatures"] = sum(ligatures(fragment.text) for fragment in fragments)
+    counts["line_end_hyphens"] = sum(fragment.hyphen for fragment in fragments)
+    return {kind: count for kind, count in sorted(counts.items()) if count}
+
+
+def _lines(text: PageText | None, number: int, words: frozenset[str], removed: list[Removed]) -> list[Line]:
     if text is None:
         return []
     fragments, doubled = without_doubles(text.fragments)
     fragments, notes = without_note_marks(fragments)
-    removed.update(doubled_fragments=doubled, note_marks=notes)
+    kinds = (("slanted_words", text.slanted), ("doubled_fragments", doubled), ("note_marks", notes))
+    removed += [Removed(number, kind, plain(piece)) for kind, pieces in kinds for piece in pieces]
     return lines_of(reading_order(fragments), number, text.box, words)
+
+
+def _metadata_title(document: Handle) -> str:
+    try:
+        return document.get_metadata_value("Title") or ""
+    except UnicodeDecodeError:
+        return ""
 
 
 def _title(document: Handle, pages: Sequence[Sequence[Line]], path: Path) -> str:
     """Return the title from the metadata unless a program made it up, else the largest text of the first page."""
-    named = plain(document.get_metadata_value("Title") or "")
+    named = plain(_metadata_title(document))
     if not _NO_TITLE.search(named):
         return named
     first = [line for line in (pages[0] if pages else ()) if any(c.isalpha() for c in line.text) and not line.turned]

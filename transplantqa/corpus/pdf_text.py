@@ -93,44 +93,46 @@ class Fragment:
 class PageText:
     """The fragments of a page in content order; ``box`` is (left, bottom, right, top) of the page before rotation.
 
-    ``slanted`` counts characters left out for standing at a slant, ``odd`` control, private-use and replacement ones;
+    ``slanted`` are words left out for standing at a slant, ``odd`` control, private-use and replacement ones;
     ``unmapped_share`` is the share of a sample whose font doesn't say what letters they are.
     """
 
     box: tuple[float, float, float, float]
     fragments: tuple[Fragment, ...]
     invisible_share: float
-    slanted: int
+    slanted: tuple[str, ...]
     unmapped_share: float
     odd: int
 
 
-def without_doubles(fragments: Sequence[Fragment]) -> tuple[list[Fragment], int]:
-    """Return the fragments without those drawn again at the same place (shadows, doubled layers), and how many."""
+def without_doubles(fragments: Sequence[Fragment]) -> tuple[list[Fragment], list[str]]:
+    """Return the fragments without those drawn again at the same place (shadows, doubled layers), and these."""
     places: dict[tuple[str, int, int, int], list[Fragment]] = {}
-    kept = []
+    kept: list[Fragment] = []
+    doubles: list[str] = []
     for fragment in fragments:
         near = 0.25 * fragment.size
         column, row = round(fragment.x0 / near), round(fragment.base / near)
         around = [(fragment.text, fragment.turn, column + x, row + y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
         if any(_same_place(fragment, other) for place in around for other in places.get(place, ())):
+            doubles.append(fragment.text)
             continue
         places.setdefault((fragment.text, fragment.turn, column, row), []).append(fragment)
         kept.append(fragment)
-    return kept, len(fragments) - len(kept)
+    return kept, doubles
 
 
-def without_note_marks(fragments: Sequence[Fragment]) -> tuple[list[Fragment], int]:
-    """Return the fragments without small raised numbers drawn apart from their line (note marks), and how many."""
-    kept = [
-        fragment
-        for index, fragment in enumerate(fragments)
-        if not (
-            _NOTE_MARK.match(fragment.text)
-            and any(_raised_over(fragment, other) for other in fragments[max(0, index - 3) : index + 4])
-        )
-    ]
-    return kept, len(fragments) - len(kept)
+def without_note_marks(fragments: Sequence[Fragment]) -> tuple[list[Fragment], list[str]]:
+    """Return the fragments without small raised numbers drawn apart from their line (note marks), and these."""
+    kept: list[Fragment] = []
+    marks: list[str] = []
+    for index, fragment in enumerate(fragments):
+        near = fragments[max(0, index - 3) : index + 4]
+        if _NOTE_MARK.match(fragment.text) and any(_raised_over(fragment, other) for other in near):
+            marks.append(fragment.text)
+        else:
+            kept.append(fragment)
+    return kept, marks
 
 
 def _raised_over(mark: Fragment, text: Fragment) -> bool:
@@ -258,7 +260,8 @@ def read_page(page: Handle) -> PageText:
         if handles.count > MAX_CHARACTERS:
             raise CrowdedPageError
         text = handles.text()
-        characters = invisible = slanted = 0
+        characters = invisible = 0
+        slanted: list[str] = []
         fragments: list[Fragment] = []
         for line, hyphen in _lines(text):
             words = []
@@ -267,7 +270,7 @@ def read_page(page: Handle) -> PageText:
                 characters += end - start
                 invisible += (end - start) * style.invisible
                 if style.turn < 0:
-                    slanted += end - start
+                    slanted.append(text[start:end])
                     continue
                 words.append(_Word(text[start:end], *handles.span(start, end - 1, style.turn), style))
             found = list(_merge(words))
@@ -279,7 +282,12 @@ def read_page(page: Handle) -> PageText:
     finally:
         textpage.close()
     return PageText(
-        page.get_cropbox(), tuple(fragments), invisible / max(1, characters), slanted, unmapped, len(_ODD.findall(text))
+        page.get_cropbox(),
+        tuple(fragments),
+        invisible / max(1, characters),
+        tuple(slanted),
+        unmapped,
+        len(_ODD.findall(text)),
     )
 
 

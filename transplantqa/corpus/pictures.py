@@ -9,7 +9,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 
 LONGER_SIDE = 420
-"""Pixels of a picture's longer side, whatever size the page says it has. Ours: headings can be read, a page is 10 kB."""
+"""Pixels of a picture's longer side, whatever the size of the page. Ours: headings can be read, a page is 10 kB."""
 _HIGH = bytes(value & 0xF0 for value in range(256))
 _LOW = bytes(value >> 4 for value in range(256))
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from transplantqa.corpus.worker import EXIT_MEMORY
 
+COMMAND = (sys.executable, "-P", "-m", "transplantqa.corpus.worker")
 CLOCK_FACTOR = 10
 """How much longer than its processor time a request may take by the clock. Ours."""
 MAX_REPLY_BYTES = 64 << 20
@@ -54,9 +55,11 @@ class WorkerProcess:
         seconds: processor time for one request; over it, or over ten times that by the clock, the process is ended.
             A busy machine so gives the same verdicts as an idle one.
         memory_mb: address space of the process.
+        command: what is run, with the memory as its last argument.
     """
 
-    def __init__(self, *, seconds: float, memory_mb: int) -> None:
+    def __init__(self, *, seconds: float, memory_mb: int, command: Sequence[str] = COMMAND) -> None:
+        self._command = [*command, str(memory_mb)]
         self._seconds = seconds
         self._memory_mb = memory_mb
         self._process: subprocess.Popen[bytes] | None = None
@@ -102,9 +105,8 @@ class WorkerProcess:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self.close()
-            command = [sys.executable, "-P", "-m", "transplantqa.corpus.worker", str(self._memory_mb)]
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
             self._finalizer = weakref.finalize(self, _end, self._process)
         return self._process

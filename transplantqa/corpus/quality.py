@@ -86,9 +86,24 @@ def _pages(extraction: Extraction) -> tuple[list[str], list[str]]:
         reviews.append(
             f"the text of {_listed(recognised)} is an invisible layer (OCR by another program): check how good it is"
         )
-    if extraction.form_fields and characters < FEW_IN_DOCUMENT * len(pages):
+    return [], reviews + _forms(extraction, characters)
+
+
+def _forms(extraction: Extraction, characters: int) -> list[str]:
+    reviews = []
+    filled = [page for page in extraction.pages if page.filled]
+    if filled:
+        fields = _fields(sum(page.filled for page in filled))
+        reviews.append(f"{fields} on {_listed(filled)} filled in: text in form fields isn't read")
+    elif extraction.form_fields and characters < FEW_IN_DOCUMENT * len(extraction.pages):
         reviews.append("a form: what is filled into its fields isn't read")
-    return [], reviews
+    if extraction.xfa:
+        reviews.append("an XFA form: a form program may show other text than the pages hold")
+    return reviews
+
+
+def _fields(count: int) -> str:
+    return "1 form field" if count == 1 else f"{count:,} form fields"
 
 
 def _no_text(extraction: Extraction) -> str:
@@ -98,7 +113,9 @@ def _no_text(extraction: Extraction) -> str:
     if extraction.xfa:
         return "an XFA form: its text is made by a form program and isn't in the pages; print it to a plain PDF first"
     if extraction.form_fields:
-        return "no text outside form fields, and form fields aren't read; print it to a plain PDF first"
+        filled = sum(page.filled for page in pages)
+        where = f"its only text is in {_fields(filled)}" if filled else "no text outside form fields"
+        return f"{where}, and form fields aren't read; print it to a plain PDF first"
     where = "its only page" if len(pages) == 1 else f"any of its {len(pages)} pages"
     if any(page.images for page in pages):
         return f"no text layer on {where}: pictures of text (a scan); run OCR first"

@@ -75,8 +75,11 @@ class Oracle:
         positions = _gold_chunks(gold, document)
         if not positions:
             return failed(question, document.document_id, UNLOCATED)
-        places = [(RankerScore("gold", rank, float(holds)),) for rank, holds in enumerate(positions.values(), start=1)]
-        found = Found(question, list(positions), [float(holds) for holds in positions.values()], places)
+        scores = [float(holds) for holds in positions.values()]
+        places: list[tuple[RankerScore, ...]] = [
+            (RankerScore("gold", rank, score),) for rank, score in enumerate(scores, start=1)
+        ]
+        found = Found(question, list(positions), scores, places)
         return replace(retrieved(found, document, self._policy, self._analyzer), top_score=1.0)
 
     @cached_property
@@ -144,7 +147,7 @@ class NoEvidence:
 
 
 def _gold_chunks(gold: GoldEvidence, document: IndexedDocument) -> dict[int, bool]:
-    """Return the positions of the gold sections' chunks and whether each holds a quote, holders first, as they stand."""
+    """Return the positions of the gold sections' chunks and whether each holds a quote: holders first, else as read."""
     held = quotes_in_sections(gold.quotes, document.source.sections)
     wanted = {name for names in held.values() for name in names}
     inside = [at for name, siblings in document.siblings.items() if name in wanted for at in siblings]

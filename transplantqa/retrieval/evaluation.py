@@ -1,6 +1,7 @@
 """How well a retriever finds what a person quoted, and tells silent documents from addressing ones."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,9 @@ from transplantqa.corpus.gold import quotes_in_sections
 from transplantqa.records import Evidence, GoldEvidence, Outcome, Section
 
 RECALL_DEPTHS = (1, 3, 5, 10)
+NDCG_DEPTH = 10
+SEPARATION = "silence_auc"
+"""The one measure that is over pairs of cells and not over cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,42 @@ class RetrievalCell:
 
     def reciprocal_rank(self) -> float:
         """One over the rank of the first section that holds a quote, 0 if none does."""
-        wanted = frozenset().union(*self.holders)
+        wanted = self.relevant
         return next((1 / rank for rank, section in enumerate(self.sections, start=1) if section in wanted), 0.0)
+
+    def ndcg(self, depth: int) -> float:
+        """Normalised discounted cumulative gain (Järvelin and Kekäläinen, 2002): a section that holds a quote gains 1.
+
+        The discount of rank r is log2(r + 1), as in trec_eval's ``ndcg_cut``.
+        """
+        wanted = self.relevant
+        gained = sum(_discounted(rank) for rank, name in enumerate(self.sections[:depth], start=1) if name in wanted)
+        return gained / sum(_discounted(rank) for rank in range(1, min(depth, len(wanted)) + 1))
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """The sections that hold a quote."""
+        return frozenset().union(*self.holders)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Question id and document id."""
+        return self.evidence.question_id, self.evidence.document_id
+
+    @property
+    def is_addressed(self) -> bool:
+        """Whether gold has quotes that some section holds."""
+        return not self.silent and bool(self.holders)
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether it is addressed, and its sections were ranked."""
+        return self.is_addressed and bool(self.sections)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the retriever says that the document is silent."""
+        return self.evidence.outcome is Outcome.EMPTY_RETRIEVAL
 
 
 def pair_with_gold(
@@ -57,43 +95,87 @@ def pair_with_gold(
     Args:
         evidence: of any retriever.
         gold: of the same questions and documents.
-        sections: document id to its sections.
-        chunk_sections: chunk id to section id.
+        sections: document id to its sections, of every document that evidence is taken from.
+        chunk_sections: chunk id to section id, likewise.
     """
+    by_id = {section.section_id: section for listed in sections.values() for section in listed}
     wanted = {(one.question_id, one.document_id): one for one in gold}
     cells = []
     for one in evidence:
         cell = wanted.get((one.question_id, one.document_id))
         if cell is not None and one.outcome is not Outcome.ENGINE_ERROR:
-            cells.append(_cell(one, cell, sections[one.document_id], chunk_sections))
+            cells.append(_cell(one, cell, sections[one.document_id], by_id, chunk_sections))
     return cells
 
 
-def measure_retrieval(cells: Sequence[RetrievalCell]) -> dict[str, Measure]:
-    """Return the measures by name.
+Part = Callable[[RetrievalCell], tuple[float, float] | None]
+"""What a cell adds to a measure's numerator and denominator; none where the measure isn't over it."""
 
-    ``section_recall_at_k`` and ``section_mrr`` are over addressed cells that were searched: what ranking found,
-    whatever was shown of it. ``evidence_recall`` is the share of quotes shown, over all addressed cells, so that
-    silence decided wrongly costs it. ``silence_auc`` is the chance that an addressed cell's top score is above a silent
-    one's (a tie is half), over pairs of one each; ``silence_accuracy`` the share of cells where the retriever's verdict
-    is gold's. ``quotes_located`` is the share of gold's quotes that some section holds; the others are in no recall.
+
+def _one(value: Callable[[RetrievalCell], float], of: Callable[[RetrievalCell], bool]) -> Part:
+    return lambda cell: (float(value(cell)), 1.0) if of(cell) else None
+
+
+def _recall(depth: int) -> Part:
+    return _one(lambda cell: cell.recall(depth), _searched)
+
+
+def _searched(cell: RetrievalCell) -> bool:
+    return cell.is_searched
+
+
+def _located(cell: RetrievalCell) -> tuple[float, float] | None:
+    return (float(sum(cell.located)), float(len(cell.located))) if cell.located else None
+
+
+def _any(_cell: RetrievalCell) -> bool:
+    return True
+
+
+PARTS: Mapping[str, Part] = {
+    **{f"section_recall_at_{depth}": _recall(depth) for depth in RECALL_DEPTHS},
+    f"section_ndcg_at_{NDCG_DEPTH}": _one(lambda cell: cell.ndcg(NDCG_DEPTH), _searched),
+    "section_mrr": _one(RetrievalCell.reciprocal_rank, _searched),
+    "evidence_recall": _one(lambda cell: float(np.mean(cell.shown)), lambda cell: cell.is_addressed),
+    "evidence_tokens": _one(lambda cell: cell.evidence.tokens, lambda cell: bool(cell.evidence.passages)),
+    "quotes_located": _located,
+    "silence_accuracy": _one(lambda cell: cell.is_empty == cell.silent, _any),
+    "false_silence_rate": _one(lambda cell: cell.is_empty, lambda cell: not cell.silent),
+    "missed_silence_rate": _one(lambda cell: not cell.is_empty, lambda cell: cell.silent),
+    "routed_share": _one(lambda cell: cell.evidence.route == "full_document", _any),
+    "fallback_share": _one(lambda cell: cell.evidence.route == "fallback", _any),
+}
+"""Measure to what each cell adds to it; a measure is the sum of numerators over the sum of denominators.
+
+``section_*`` are over addressed cells that were searched: what ranking found, whatever was shown of it.
+``evidence_recall`` is the share of quotes shown, over all addressed cells, so that silence decided wrongly costs it.
+``silence_accuracy`` is the share of cells where the retriever's verdict is gold's. ``quotes_located`` is the share of
+gold's quotes that some section holds; the others are in no recall.
+"""
+
+
+def measure_retrieval(cells: Sequence[RetrievalCell]) -> dict[str, Measure]:
+    """Return the measures of ``PARTS`` by name, and ``silence_auc``.
+
+    That is the chance that an addressed cell's top score is above a silent one's (a tie is half), over pairs of one
+    each; cells without a score are in none.
     """
-    addressed = [cell for cell in cells if not cell.silent and cell.holders]
-    searched = [cell for cell in addressed if cell.sections]
-    silent = [cell for cell in cells if cell.silent]
-    measures = {f"section_recall_at_{k}": _mean(cell.recall(k) for cell in searched) for k in RECALL_DEPTHS}
-    return measures | {
-        "section_mrr": _mean(cell.reciprocal_rank() for cell in searched),
-        "evidence_recall": _mean(float(np.mean(cell.shown)) for cell in addressed),
-        "evidence_tokens": _mean(cell.evidence.tokens for cell in cells if cell.evidence.passages),
-        "quotes_located": _mean(located for cell in cells for located in cell.located),
-        "silence_auc": separation(_scores(cell for cell in cells if not cell.silent), _scores(silent)),
-        "silence_accuracy": _mean(_is_empty(cell) == cell.silent for cell in cells),
-        "false_silence_rate": _mean(_is_empty(cell) for cell in cells if not cell.silent),
-        "missed_silence_rate": _mean(not _is_empty(cell) for cell in silent),
-        "routed_share": _mean(cell.evidence.route == "full_document" for cell in cells),
-        "fallback_share": _mean(cell.evidence.route == "fallback" for cell in cells),
-    }
+    measures = {}
+    for name, part in PARTS.items():
+        parts = [added for cell in cells if (added := part(cell)) is not None]
+        whole = sum(denominator for _, denominator in parts)
+        value = sum(numerator for numerator, _ in parts) / whole if parts else None
+        measures[name] = Measure(value, round(whole))
+    return {**measures, SEPARATION: separation(*scores(cells))}
+
+
+def scores(cells: Iterable[RetrievalCell]) -> tuple[list[float], list[float]]:
+    """Return the top scores of cells that gold calls addressed, and of those it calls silent."""
+    found: tuple[list[float], list[float]] = ([], [])
+    for cell in cells:
+        if cell.evidence.top_score is not None:
+            found[cell.silent].append(cell.evidence.top_score)
+    return found
 
 
 def separation(higher: Sequence[float], lower: Sequence[float]) -> Measure:
@@ -106,9 +188,12 @@ def separation(higher: Sequence[float], lower: Sequence[float]) -> Measure:
 
 
 def _cell(
-    evidence: Evidence, gold: GoldEvidence, sections: Sequence[Section], chunk_sections: Mapping[str, str]
+    evidence: Evidence,
+    gold: GoldEvidence,
+    sections: Sequence[Section],
+    by_id: Mapping[str, Section],
+    chunk_sections: Mapping[str, str],
 ) -> RetrievalCell:
-    by_id = {section.section_id: section for section in sections}
     shown = [
         replace(by_id[one.section_id], text=by_id[one.section_id].text[one.char_start : one.char_end])
         for one in evidence.passages
@@ -126,14 +211,5 @@ def _cell(
     )
 
 
-def _is_empty(cell: RetrievalCell) -> bool:
-    return cell.evidence.outcome is Outcome.EMPTY_RETRIEVAL
-
-
-def _scores(cells: Iterable[RetrievalCell]) -> list[float]:
-    return [cell.evidence.top_score for cell in cells if cell.evidence.top_score is not None]
-
-
-def _mean(values: Iterable[float]) -> Measure:
-    listed = list(values)
-    return Measure(float(np.mean(listed)) if listed else None, len(listed))
+def _discounted(rank: int) -> float:
+    return 1.0 / math.log2(rank + 1)

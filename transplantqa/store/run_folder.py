@@ -110,10 +110,10 @@ class RunFolder:
         """Read a table as plain rows; for tables small enough to be shown or looked up."""
         return list(self.table(name).to_pylist())
 
-    def batches(self, name: str, size: int = 65_536) -> Iterator[pa.RecordBatch]:
-        """Read a table in batches of at most ``size`` rows, so that millions of rows need little memory."""
-        with self._open(name, None) as file:
-            yield from file.iter_batches(batch_size=size)
+    def batches(self, name: str, size: int = 65_536, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Read a table, or some columns, in batches of at most ``size`` rows: millions of rows need little memory."""
+        with self._open(name, columns) as file:
+            yield from file.iter_batches(batch_size=size, columns=columns)
 
     def _open(self, name: str, columns: Sequence[str] | None) -> pq.ParquetFile:
         path = self.table_path(name)

@@ -4,17 +4,19 @@ import math
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import Field
 
+from transplantqa.contrasts.folder import ContrastFolder
 from transplantqa.errors import StoreError
 from transplantqa.redaction import redact
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.store.runs import RUN_FILE
 from transplantqa.tracking import mlflow_store
-from transplantqa.tracking.projection import Projection, identity, project
+from transplantqa.tracking.projection import Projection, identity, project, project_contrast
 from transplantqa.tracking.protocols import TrackedRun
 
 if TYPE_CHECKING:
@@ -71,11 +73,37 @@ class MLflow:
         uri = mlflow_store.resolve_uri(self.tracking_uri)
         failures: tuple[type[Exception], ...] = (StoreError, *mlflow_store.load(uri))
         try:
-            return self._write(run, content, uri)
+            return self._write(_subject(run), content, uri)
         except failures as error:
             return TrackedRun(run_id=run.run_id, location=str(redact(uri)), warning=_warning(run, uri, error))
 
-    def _write(self, run: RunFolder, content: Projection, uri: str) -> TrackedRun:
+    def track_contrast(self, contrast: ContrastFolder, runs: tuple[RunFolder, RunFolder]) -> TrackedRun:
+        """Project a contrast as a run of its own, tagged with the tracked runs of its two systems.
+
+        The two are tracked first, where they aren't yet. A store that can't be used is a warning.
+
+        Raises:
+            InputError: if a run isn't finished.
+        """
+        tracked = [self.track(run) for run in runs]
+        links = {side: run.tracked_id or "" for side, run in zip(("baseline", "candidate"), tracked, strict=True)}
+        content = project_contrast(contrast, links)
+        uri = mlflow_store.resolve_uri(self.tracking_uri)
+        failures: tuple[type[Exception], ...] = (StoreError, *mlflow_store.load(uri))
+        subject = _Subject(contrast.contrast_id, f"{runs[0].system} to {runs[1].system}", None, 0.0, time.time())
+        try:
+            return self._write(subject, content, uri)
+        except failures as error:
+            warning = _reason(error)
+            return TrackedRun(
+                run_id=contrast.contrast_id,
+                location=str(redact(uri)),
+                warning=str(
+                    redact(f"MLflow at {uri} could not be used: {warning}\nThe contrast is in {contrast.path}.")
+                ),
+            )
+
+    def _write(self, run: "_Subject", content: Projection, uri: str) -> TrackedRun:
         with mlflow_store.exclusive(uri):
             store = mlflow_store.client(uri)
             location = self.artifact_location or _beside_database(uri)
@@ -94,6 +122,22 @@ class MLflow:
         )
 
 
+@dataclass(frozen=True)
+class _Subject:
+    """What is tracked: its id and name, the sweep it is a job of, how long it took and when it ended (epoch)."""
+
+    run_id: str
+    name: str
+    sweep_id: str | None
+    seconds: float
+    ended: float
+
+
+def _subject(run: RunFolder) -> _Subject:
+    seconds = sum(value for value in run.section("seconds").values() if isinstance(value, int | float))
+    return _Subject(run.run_id, run.system, run.sweep_id, seconds, (run.path / RUN_FILE).stat().st_mtime)
+
+
 def _beside_database(uri: str) -> str | None:
     database = mlflow_store.sqlite_path(uri)
     if database is not None:
@@ -101,7 +145,7 @@ def _beside_database(uri: str) -> str | None:
     return None if uri.startswith(("http://", "https://")) else Path("mlruns/artifacts").absolute().as_uri()
 
 
-def _find_or_create(store: "MlflowClient", experiment_id: str, run: RunFolder, content: Projection) -> "Run":
+def _find_or_create(store: "MlflowClient", experiment_id: str, run: _Subject, content: Projection) -> "Run":
     parent = {}
     if run.sweep_id is not None:
         sweep_tags = {_IDENTITY_TAG: identity(run.sweep_id, ""), "transplantqa.sweep_id": run.sweep_id}
@@ -113,15 +157,13 @@ def _find_or_create(store: "MlflowClient", experiment_id: str, run: RunFolder, c
     found = _find(store, experiment_id, content.tags[_IDENTITY_TAG])
     if found is not None:
         return found
-    seconds = sum(value for value in run.section("seconds").values() if isinstance(value, int | float))
-    ended = (run.path / RUN_FILE).stat().st_mtime
     created = store.create_run(
         experiment_id,
-        start_time=round((ended - seconds) * 1000),
+        start_time=round((run.ended - run.seconds) * 1000),
         tags={_IDENTITY_TAG: content.tags[_IDENTITY_TAG], **parent},
-        run_name=run.system,
+        run_name=run.name,
     )
-    store.set_terminated(created.info.run_id, end_time=round(ended * 1000))
+    store.set_terminated(created.info.run_id, end_time=round(run.ended * 1000))
     return created
 
 
@@ -172,13 +214,15 @@ def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _warning(run: RunFolder, uri: str, error: Exception) -> str:
+def _reason(error: Exception) -> str:
     reason = str(error).strip().partition("\n")[0] or type(error).__name__
-    if "Max retries exceeded" in reason:
-        reason = "the server can't be reached"
+    return "the server can't be reached" if "Max retries exceeded" in reason else reason
+
+
+def _warning(run: RunFolder, uri: str, error: Exception) -> str:
     return str(
         redact(
-            f"MLflow at {uri} could not be used: {reason}\n"
+            f"MLflow at {uri} could not be used: {_reason(error)}\n"
             f"Nothing is lost: the run is in {run.path}. To track it later: transplantqa track {run.path}"
         )
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from transplantqa.contrasts.folder import ContrastFolder
 from transplantqa.redaction import redact
 from transplantqa.report.summary import closing_summary
 from transplantqa.store.hashing import digest, file_sha256, text_sha256
@@ -33,6 +34,33 @@ class Projection:
         files = {f"{folder}/{path.name}": file_sha256(path) for path, folder in self.files.items()}
         metrics = {name: repr(value) for name, value in self.metrics.items()}
         return digest([dict(self.tags), dict(self.parameters), metrics, dict(self.texts), files])
+
+
+def project_contrast(contrast: ContrastFolder, links: Mapping[str, str]) -> Projection:
+    """Turn a contrast's folder into what is tracked.
+
+    Args:
+        contrast: the finished contrast.
+        links: ``baseline`` and ``candidate`` to the tracked run of each.
+    """
+    record = redact(contrast.record)
+    parameters = flat_parameters({name: record[name] for name in ("baseline", "candidate", "settings")})
+    names = clean_names(contrast.metrics)
+    tags = {
+        "transplantqa.identity": digest(["contrast", contrast.contrast_id]),
+        "transplantqa.kind": "contrast",
+        "transplantqa.contrast_id": contrast.contrast_id,
+        "mlflow.source.name": "transplantqa",
+        "mlflow.note.content": str(record["components"]["statement"]),
+        **{f"transplantqa.{side}_tracked_run": tracked for side, tracked in links.items()},
+    }
+    return Projection(
+        tags={name: value[:LONGEST_PARAMETER] for name, value in tags.items()},
+        parameters={clean_name(key): value[:LONGEST_PARAMETER] for key, value in parameters.items()},
+        metrics={names[name]: value for name, value in contrast.metrics.items()},
+        texts={"contrast.json": _json(record)},
+        files=dict.fromkeys(contrast.tables(), "tables"),
+    )
 
 
 def identity(sweep_id: str | None, run_id: str) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from transplantqa.contrasts.folder import ContrastFolder
 from transplantqa.store.run_folder import RunFolder
 
 
@@ -28,6 +29,10 @@ class Tracker(Protocol):
         """Project one run. An unreachable store is a warning in the result, since the files are the truth."""
         ...
 
+    def track_contrast(self, contrast: ContrastFolder, runs: tuple[RunFolder, RunFolder]) -> TrackedRun:
+        """Project a contrast as a run of its own, linked to its two runs; they are tracked too."""
+        ...
+
 
 class NoTracking:
     """Tracks nothing: the files of a run stand for themselves."""
@@ -35,3 +40,7 @@ class NoTracking:
     def track(self, run: RunFolder) -> TrackedRun:
         """Return the run untouched."""
         return TrackedRun(run_id=run.run_id)
+
+    def track_contrast(self, contrast: ContrastFolder, runs: tuple[RunFolder, RunFolder]) -> TrackedRun:  # noqa: ARG002
+        """Return the contrast untouched."""
+        return TrackedRun(run_id=contrast.contrast_id)

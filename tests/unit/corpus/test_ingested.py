@@ -6,11 +6,14 @@ import pyarrow as pa
 import pytest
 
 from transplantqa.corpus import IngestedDocument, SourceFile, from_row, to_row
+from transplantqa.corpus.cleaning import Removed
 from transplantqa.corpus.extraction import Extraction, PageFacts, Part
 from transplantqa.corpus.ingested import assemble, slug
 from transplantqa.models.protocols import Tokenizer
+from transplantqa.store import Ledger, Method, Unit
 from transplantqa.store.tables import INGEST
 
+SOURCE = SourceFile("d", Path("d.pdf"), "d.pdf", "A", "kidney", "0" * 64)
 FIRST = "Drink two litres a day. Keep a bottle near. " * 6
 
 
@@ -62,9 +65,45 @@ def test_notes_of_the_source_are_among_the_reasons(ingested: IngestedDocument) -
 
 
 def test_a_rejected_document_has_no_sections(tokenizer: Tokenizer) -> None:
-    source = SourceFile("d", Path("d.pdf"), "d.pdf", "A", "kidney", "0" * 64)
-    ingested = assemble(source, Extraction(failure="empty file: it has 0 bytes"), tokenizer, 24)
+    ingested = assemble(SOURCE, Extraction(failure="empty file: it has 0 bytes"), tokenizer, 24)
     assert (ingested.document.verdict, ingested.sections, ingested.chunks) == ("reject", (), ())
+
+
+def test_a_fault_of_the_file_is_a_finding(tokenizer: Tokenizer) -> None:
+    ingested = assemble(SOURCE, Extraction(failure="the PDF has no pages"), tokenizer, 24)
+    assert (to_row(ingested)["verdict"], to_row(ingested)["outcome"]) == ("reject", "ok")
+
+
+def test_a_fault_of_reading_is_tried_again_by_the_ledger(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    ingested = assemble(SOURCE, Extraction(failure="the reading process ended", transient=True), tokenizer, 24)
+    ledger = Ledger(tmp_path, INGEST, Method("ingest", {"made": "by hand"}))
+    unit = Unit(("d",), "inputs")
+    tries = []
+    while ledger.pending([unit]):
+        with ledger.writer() as writer:
+            writer.append({**to_row(ingested), "inputs_sha256": "inputs"})
+        tries.append(ledger.current([unit]).to_pylist()[0]["attempt"])
+    assert tries == [1, 2, 3]
+
+
+def test_a_row_keeps_what_was_removed_and_the_printed_page_numbers(tokenizer: Tokenizer) -> None:
+    extraction = Extraction(
+        "Guide",
+        (Part(1, "Foo", ("Foo",), FIRST, 1, ((0, 1),)),),
+        (PageFacts(1, 300, label="iv"), PageFacts(2, 300)),
+        2,
+        headings_from="outline",
+        removed={"page_numbers": 1},
+        removed_texts=(Removed(1, "page_numbers", "iv"),),
+    )
+    row = to_row(assemble(SOURCE, extraction, tokenizer, 24))
+    stored = pa.Table.from_pylist([{**row, "attempt": 1, "inputs_sha256": "x"}], schema=INGEST.schema).to_pylist()[0]
+    assert {name: stored[name] for name in ("headings_from", "removed", "removed_texts", "page_labels")} == {
+        "headings_from": "outline",
+        "removed": [{"kind": "page_numbers", "count": 1}],
+        "removed_texts": [{"page": 1, "kind": "page_numbers", "text": "iv"}],
+        "page_labels": ["iv", None],
+    }
 
 
 def test_a_row_goes_through_the_table_unchanged(ingested: IngestedDocument) -> None:

@@ -302,7 +302,7 @@ def test_a_contents_page_is_no_section(sheet: Sheet) -> None:
         sheet.heading(title)
         sheet.body(BODY)
     extraction = sheet.read()
-    assert (paths(extraction), extraction.removed) == ([("Fluids",), ("Salt",), ("Driving",)], {"contents_pages": 1})
+    assert (paths(extraction), extraction.removed) == ([("Fluids",), ("Salt",), ("Driving",)], {"contents_lines": 4})
 
 
 def test_ligatures_become_letters(raw: Raw) -> None:
@@ -355,7 +355,7 @@ def test_a_watermark_at_a_slant_is_left_out_and_counted(sheet: Sheet) -> None:
     sheet.at(0, 0, "DRAFT", 60)
     sheet.canvas.restoreState()
     extraction = sheet.read()
-    assert (texts(extraction), extraction.removed) == ([BODY], {"slanted_characters": 5})
+    assert (texts(extraction), extraction.removed) == ([BODY], {"slanted_words": 1})
 
 
 def test_more_pages_than_allowed_is_a_named_failure(sheet: Sheet) -> None:
@@ -363,3 +363,46 @@ def test_more_pages_than_allowed_is_a_named_failure(sheet: Sheet) -> None:
         sheet.body(BODY)
         sheet.page()
     assert sheet.read(max_pages=3).failure == "4 pages, more than the limit of 3 (corpus.max_pages)"
+
+
+def test_what_is_removed_is_kept_with_its_page(sheet: Sheet) -> None:
+    for number in range(1, 4):
+        sheet.at(72, 810, "Kidney Handbook 2024", 9)
+        sheet.at(290, 30, str(number), 9)
+        sheet.body(f"{BODY} Number {number}.")
+        sheet.page()
+    removed = sheet.read().removed_texts
+    assert [(one.page, one.kind, one.text) for one in removed if one.page == 2] == [
+        (2, "running_lines", "Kidney Handbook 2024"),
+        (2, "page_numbers", "2"),
+    ]
+
+
+def test_page_labels_are_kept_where_they_are_not_the_pages_place(sheet: Sheet) -> None:
+    sheet.canvas.addPageLabel(0, style="ROMAN_LOWER")
+    sheet.canvas.addPageLabel(2, style="ARABIC", start=3)
+    for _ in range(3):
+        sheet.body(BODY)
+        sheet.page()
+    assert [page.label for page in sheet.read().pages] == ["i", "ii", None]
+
+
+def test_ligatures_and_line_end_hyphens_are_counted(sheet: Sheet) -> None:
+    sheet.body("Your coordinator explains the medi-", "cation to you.")
+    assert sheet.read().removed == {"line_end_hyphens": 1}
+
+
+def test_a_title_that_is_no_text_is_passed_over(raw: Raw) -> None:
+    content = b"BT /F1 11 Tf 72 700 Td (Drink two litres a day.) Tj ET"
+    path = raw(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            PAGE,
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            b"<< /Title <FEFFD800> >>",
+        ]
+    )
+    path.write_bytes(path.read_bytes().replace(b"/Root 1 0 R", b"/Root 1 0 R /Info 6 0 R"))
+    assert read_pdf(path, 10).title == "raw"

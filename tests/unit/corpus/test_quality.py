@@ -162,7 +162,7 @@ def test_blank_pages_are_told_apart_from_a_scan(sheet: Sheet) -> None:
 
 
 def test_text_in_form_fields_alone_is_rejected_by_that_name(sheet: Sheet) -> None:
-    sheet.canvas.acroForm.textfield(name="n", value="Call us", x=72, y=600)
+    sheet.canvas.acroForm.textfield(name="n", x=72, y=600)
     sheet.page()
     assert judge(sheet.read()).reasons[0].startswith("no text outside form fields")
 
@@ -183,3 +183,34 @@ def test_fonts_that_do_not_say_their_letters_are_rejected(raw: Raw) -> None:
     )
     judgement = judge(read_pdf(path, 10))
     assert judgement.verdict == "reject"
+
+
+def test_text_that_stands_in_form_fields_alone_is_rejected_by_the_number_of_fields(sheet: Sheet) -> None:
+    for number, value in enumerate(("Jane", "", "12 May")):
+        sheet.canvas.acroForm.textfield(name=f"field{number}", x=50, y=700 - 40 * number, value=value)
+    sheet.page()
+    judgement = judge(sheet.read())
+    assert judgement.verdict == "reject"
+    assert judgement.reasons[0].startswith("its only text is in 2 form fields, and form fields aren't read")
+
+
+def test_form_fields_filled_in_beside_text_are_named_by_page(sheet: Sheet) -> None:
+    sheet.body(*[PROSE[start : start + 90] for start in range(0, len(PROSE), 90)])
+    sheet.canvas.acroForm.textfield(name="field", x=50, y=90, value="Jane")
+    sheet.canvas.acroForm.checkbox(name="box", x=50, y=50, checked=True)
+    sheet.page()
+    reasons = judge(sheet.read()).reasons
+    assert reasons == ("1 form field on page 1 filled in: text in form fields isn't read",)
+
+
+def test_the_notice_of_an_xfa_form_is_no_text() -> None:
+    notice = "Please wait... If this message is not eventually replaced, your PDF viewer may not be able to display it."
+    judgement = of_text(notice)
+    assert judgement.verdict == "reject"
+    assert judgement.reasons[0].startswith("only the notice that another PDF viewer is needed (an XFA form)")
+
+
+def test_an_xfa_form_with_text_is_reviewed() -> None:
+    part = Part(1, "Title", ("Title",), PROSE, 1, ((0, 1),))
+    judgement = judge(Extraction("Title", (part,), (PageFacts(1, len(PROSE)),), 1, form_fields=True, xfa=True))
+    assert judgement == Judgement("review", ("an XFA form: a form program may show other text than the pages hold",))

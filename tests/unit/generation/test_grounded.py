@@ -52,6 +52,15 @@ def test_empty_and_failed_evidence_need_no_call(
     assert model.requests == []
 
 
+def test_a_control_without_evidence_is_asked_with_nothing_to_read(
+    generator: Callable[..., tuple[Grounded, Any]], make_cell: MakeCell
+) -> None:
+    grounded, model = generator({"nothing": "From memory."})
+    (answer,) = grounded.answer([make_cell("nothing", question_id="q", outcome=Outcome.OK)])
+    assert (answer.outcome, answer.text) == (Outcome.OK, "From memory.")
+    assert len(model.requests) == 1
+
+
 def test_an_overlong_prompt_fails_its_own_cell_alone(
     generator: Callable[..., tuple[Grounded, Any]], make_cell: MakeCell
 ) -> None:

@@ -301,6 +301,14 @@ def test_a_fallback_that_does_not_fit_shows_the_best_sections_and_says_so(
     assert "the 1 sections that fit are shown" in evidence.candidates[0].why
 
 
+def test_a_fallback_that_no_section_fits_shows_the_chosen_pieces(guide: SourceDocument, embedder: Embedder) -> None:
+    retriever = hero(
+        embedder, route_max_chars=0, confidence={"intercept": -2.0}, fallback_below=0.5, fallback_tokens=1, top_k=1
+    )
+    (evidence,) = retrieve(retriever, guide, [Question("q", "take aspirin mg in the morning")])
+    assert (evidence.route, len(evidence.passages)) == ("retrieved", 1)
+
+
 def test_silence_comes_before_the_fallback(guide: SourceDocument, embedder: Embedder) -> None:
     retriever = hero(embedder, route_max_chars=0, confidence={"intercept": -2.0}, fallback_below=0.5, silence_below=0.3)
     (evidence,) = retrieve(retriever, guide, [Question("q", "aspirin")])

@@ -1,0 +1,1 @@
+"""Retrievers measured against gold, side by side: the command ``evaluate-retrieval``."""
