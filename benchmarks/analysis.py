@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd
 
 from benchmarks.figures import Figure, Target, figure, main
 from transplantqa.analysis import Analysis, AuditTables, audit

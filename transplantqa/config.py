@@ -89,7 +89,7 @@ class EvaluateRetrievalConfig(CommonConfig):
     seed: int
     questions: Component
     retriever: Component
-    retrievers: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+    retrievers: Annotated[list[Annotated[str, Field(pattern=r"\S")]], Field(min_length=1)]
     embedder: Component | None = None
     reranker: Component | None = None
     analysis: Component

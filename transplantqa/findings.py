@@ -25,6 +25,7 @@ from transplantqa.corpus.stage_rows import from_row
 from transplantqa.generation.support import support
 from transplantqa.judging.comparisons import derive_comparisons
 from transplantqa.records import Evidence, Outcome, Question, evidence_from_row
+from transplantqa.retrieval.alarms import evidence_alarms
 from transplantqa.retrieval.protocols import SourceDocument
 from transplantqa.stages import resolve
 from transplantqa.store import Run, digest, run_id_of, write_atomically
@@ -82,7 +83,7 @@ def write_run(root: Path, contents: RunContents, settings: Analysis, gold: Path 
         "metrics": dict(findings.metrics),
         "gold": dict(figures),
         "not_an_instrument": list(reasons),
-        "notes": [],
+        "notes": list(evidence_alarms(tables["evidence"], _rankers(contents.stages["retrieve"]))),
     }
     write_atomically(folder / "metrics.json", json_bytes(measured))
     run.save(root)
@@ -201,6 +202,11 @@ def _counted(table: pa.Table) -> dict[str, int]:
 def _verdicts(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     verdicts = [row["verdict"] for row in documents]
     return {verdict: verdicts.count(verdict) for verdict in sorted(set(verdicts))}
+
+
+def _rankers(stage: Stage) -> list[str]:
+    """Return the names of the rankers that the retriever says it has."""
+    return [str(ranker["ranker"]) for ranker in stage.ledger.method.identity.get("rankers", ())]
 
 
 def _named(findings: Findings) -> dict[str, pa.Table]:

@@ -17,6 +17,7 @@ from transplantqa.findings import RunContents, write_run
 from transplantqa.generation.protocols import Generator
 from transplantqa.judging.protocols import Judge
 from transplantqa.records import Outcome, Question
+from transplantqa.report.page import write_page
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
 from transplantqa.signals import StopRequest
 from transplantqa.stages import Readings, compare, generate, ingest, retrieve
@@ -144,6 +145,7 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
         summaries=shop.summaries,
     )
     folder = write_run(Path(config.artifacts), contents, system.analysis, system.questions.gold)
+    write_page(folder)
     tracked = system.tracking.track(folder)
     return FinishedRun(*_verdict(folder, config), tracked=tracked)
 

@@ -34,12 +34,18 @@ _NO_TITLE = re.compile(
     r"^(?:microsoft (?:word|powerpoint)|untitled|document\d*|powerpoint|slide \d|\(anonymous\))|\.\w{2,5}$|^$",
     re.IGNORECASE,
 )
+MAX_CHARACTERS = 10_000_000
+"""Characters above which a file isn't read. Ours: a 400-page handbook has one million."""
+MAX_CROWDED = 5
+"""Pages with more text than could be read on them above which a file isn't read. Ours."""
+_TOO_MUCH = "more text than anyone could read: made to harm, or pages of data"
 FEW_CHARACTERS = 20
 """Below this many characters a page is looked at for what else it draws."""
 
 
 def read_pdf(path: Path, max_pages: int) -> Extraction:
     """Read one PDF; one that can't be read gives an extraction with its ``failure``."""
+    _forget_last_error()
     try:
         document = pdfium.PdfDocument(path)
     except pdfium.PdfiumError as error:
@@ -58,13 +64,25 @@ def read_pdf(path: Path, max_pages: int) -> Extraction:
         document.close()
 
 
+def _forget_last_error() -> None:
+    """Make PDFium's last error "no PDF": where opening fails without a reason, it would tell that of an earlier file."""
+    pdfium_c.FPDF_LoadMemDocument(b"x", 1, None)
+
+
 def _read(document: Handle, count: int, path: Path) -> Extraction:
     texts: list[PageText | None] = []
     facts: list[PageFacts] = []
     marks: dict[int, dict[int, int]] = {}
     tagged = document.is_tagged()
+    crowded = 0
     for number in range(1, count + 1):
-        text, fact = _page(document, number)
+        try:
+            text, fact = _page(document, number)
+        except CrowdedPageError:
+            text, fact = None, PageFacts(number, 0, failed=True)
+            crowded += 1
+        if crowded > MAX_CROWDED or sum(page.characters for page in facts) > MAX_CHARACTERS:
+            return Extraction(page_count=count, failure=_TOO_MUCH)
         texts.append(text)
         facts.append(fact)
         if tagged and text is not None:
@@ -101,7 +119,7 @@ def _page(document: Handle, number: int) -> tuple[PageText | None, PageFacts]:
         characters = sum(len(fragment.text) for fragment in text.fragments)
         images, paths = _drawn(page) if characters < FEW_CHARACTERS else (0, 0)
         filled = filled_fields(document, page)
-    except (pdfium.PdfiumError, CrowdedPageError):
+    except pdfium.PdfiumError:
         return None, PageFacts(number, 0, failed=True)
     finally:
         page.close()

@@ -23,7 +23,7 @@ BOLD = 0.95
 """Share of bold characters above which a line is bold; less is emphasis within it."""
 SAMPLE = 50
 """Characters of a page that are asked whether their font says which letters they are."""
-MAX_CHARACTERS = 200_000
+MAX_CHARACTERS = 100_000
 """Characters on one page above which it isn't text anyone could read. Ours; a dense page has 10,000."""
 CELL_GAP = 1.8
 """Ems of white between two words of one line from which they count as two cells."""

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
 
 LONGER_SIDE = 420
 """Pixels of a picture's longer side, whatever the size of the page. Ours: headings can be read, a page is 10 kB."""
+MAX_OBJECTS = 20_000
+"""Things drawn on a page above which it gets no picture, for the time that takes. Ours."""
 _HIGH = bytes(value & 0xF0 for value in range(256))
 _LOW = bytes(value >> 4 for value in range(256))
 
@@ -35,6 +38,8 @@ def draw_pages(path: Path, pages: Sequence[int]) -> dict[int, str]:
 def _picture(document: pdfium.PdfDocument, number: int) -> str:
     page = document[number - 1]
     try:
+        if pdfium_c.FPDFPage_CountObjects(page.raw) > MAX_OBJECTS:
+            raise ValueError
         scale = LONGER_SIDE / max(page.get_width(), page.get_height(), 1.0)
         bitmap = page.render(scale=scale, grayscale=True)
         try:

@@ -130,6 +130,8 @@ def _places(runs: Sequence[Mapping[str, Any]], commands: Sequence[str]) -> list[
         seconds = sum(value for value in run["seconds"].values() if isinstance(value, int | float))
         took = f"  ({duration(seconds)})" if seconds else ""
         lines.append(Text(f"{plain(run['system'])}: {plain(run['path'])}{took}"))
+        if run["page"] is not None:
+            lines.append(Text(f"  to look at: {plain(run['page'])}"))
     if commands:
         lines += [Text(), Text("Next:")]
         lines += [Text(f"  {plain(command)}") for command in commands]

@@ -89,6 +89,7 @@ def _run_summary(run: RunFolder) -> dict[str, Any]:
         "run_id": run.run_id,
         "sweep_id": run.sweep_id,
         "path": str(run.path),
+        "page": str(page) if (page := run.path / "report.html").is_file() else None,
         "findings": _figures(measures.metrics, HEADLINES),
         "labels": _figures(measures.metrics, LABEL_SHARES),
         "checks": _figures(measures.metrics, CHECKS),

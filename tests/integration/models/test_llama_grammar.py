@@ -25,7 +25,7 @@ SCHEMA = canonical_json(
 PROMPTS = (
     "Compare: drink two cups of water. Drink nine cups of water. JSON:",
     "Une réponse : on peut nager après trois mois. Une autre : jamais.",
-    "{}[]\"\\ 1 2 3",
+    '{}[]"\\ 1 2 3',
 )
 
 

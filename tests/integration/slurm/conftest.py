@@ -69,13 +69,21 @@ def cluster() -> Iterator[Cluster]:
     base = Path(tempfile.mkdtemp(prefix="tqa-slurm-"))
     processes: list[subprocess.Popen[bytes]] = []
     try:
-        yield _start(base, processes)
+        started = _start(base, processes)
+        yield started
+        _cancel_all(started)
     finally:
         for process in reversed(processes):
             process.terminate()
         for process in processes:
             process.wait(timeout=30)
         shutil.rmtree(base, ignore_errors=True)
+
+
+def _cancel_all(cluster: Cluster) -> None:
+    """Leave no job behind, whatever a failing test left running; a job's own steps outlive the daemons."""
+    cluster.call("scancel", "--user=root")
+    wait_until(lambda: not cluster.call("squeue", "-h").strip(), 60, cluster.states)
 
 
 def _start(base: Path, processes: list["subprocess.Popen[bytes]"]) -> Cluster:

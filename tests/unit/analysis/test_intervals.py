@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 
 from transplantqa.analysis import Analysis, audit
 from transplantqa.analysis.intervals import percentile, resampling_weights

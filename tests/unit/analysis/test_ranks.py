@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 
 from transplantqa.analysis.broad import welch
 from transplantqa.analysis.ranks import benjamini_hochberg, spearman

@@ -21,7 +21,7 @@ CHUNK = {"section_id": "d#1", "order": 1, "page_start": 1, "page_end": 2, "text"
 
 
 def document(**changes: object) -> dict[str, Any]:
-    row: dict[str, Any] = {name: EVIL for name in ("document_id", "title", "source_file", "institution", "group")}
+    row: dict[str, Any] = dict.fromkeys(("document_id", "title", "source_file", "institution", "group"), EVIL)
     row |= {"verdict": "review", "reasons": [EVIL], "pages": 3, "characters": 40, "tokens": 9, "headings_from": "tags"}
     row |= {"sections": [SECTION], "chunks": [CHUNK], "page_labels": [EVIL, None, None]}
     row["removed"] = [{"kind": "page_numbers", "count": 3}, {"kind": "ligatures", "count": 7}]
@@ -30,7 +30,7 @@ def document(**changes: object) -> dict[str, Any]:
 
 
 def page_of(html: str, number: int) -> str:
-    return html.split(f'id="page-{number}"')[1].split('<div class="page"')[0]
+    return html.split(f'id="page-{number}"')[1].split('<div class="page"', maxsplit=1)[0]
 
 
 def test_foreign_text_is_escaped_wherever_it_stands() -> None:

@@ -42,6 +42,7 @@ def page_content(run: RunFolder, bounds: Bounds) -> dict[str, Any]:
         "questions_total": len(questions),
         "topics": sorted({topic for row in questions for topic in row["topics"]}),
         "groups": sorted({group for row in questions for group in row["groups"]}),
+        "exploratory": _exploratory(run),
         "strata": [(title, *_strata(run, facet)) for facet, title in STRATA.items()],
         "institutions": _institutions(run),
         "coverage": grid,
@@ -93,6 +94,15 @@ def _strata(run: RunFolder, facet: str) -> tuple[list[dict[str, Any]], int]:
     return rows[:MOST_STRATA], max(0, len(rows) - MOST_STRATA)
 
 
+def _exploratory(run: RunFolder) -> list[str]:
+    """Return the headline measures whose interval is over too few questions to be more than exploratory."""
+    if not run.has_table("measures"):
+        return []
+    table = run.table("measures", ["facet", "measure", "exploratory"])
+    chosen = table.filter(pc.and_(pc.equal(table["facet"], "all"), table["exploratory"]))
+    return [str(name) for name in chosen["measure"].to_pylist()]
+
+
 def _institutions(run: RunFolder) -> dict[str, Any]:
     """Return institutions by name and, of each pair of them, conflicts and visible pairs."""
     rows = run.rows("institution_pairs") if run.has_table("institution_pairs") else []
@@ -113,7 +123,7 @@ def _made(run: RunFolder) -> dict[str, Any]:
     """Return how the run was made, without secrets."""
     record: Mapping[str, Any] = redact(run.record)
     return {
-        "created": record.get("created"),
+        "created": str(record.get("created") or "at an unknown time"),
         "fingerprints": dict(_mapping(record.get("fingerprints"))),
         "versions": dict(_mapping(record.get("versions"))),
         "outcomes": {name: dict(_mapping(found)) for name, found in _mapping(record.get("outcomes")).items()},

@@ -26,6 +26,10 @@ class Coverage:
     documents: tuple[str, ...]
     rows: tuple[str, ...]
 
+    def rules(self) -> str:
+        """Return an SVG path that parts the columns."""
+        return "".join(f"M{x} 0v{len(self.rows)}" for x in range(1, len(self.documents)))
+
     def paths(self) -> dict[str, str]:
         """Return state to an SVG path over the grid in units of cells; neighbours in a row are one rectangle."""
         parts: dict[str, list[str]] = {state: [] for state in STATES}

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 REPORT_FILE = "report.html"
 TEMPLATES = Path(__file__).parent / "templates"
-_UNSAFE_IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_UNSAFE_IN_SCRIPT: dict[str, str | int | None] = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
 
 
 def write_page(run: RunFolder, bounds: Bounds | None = None) -> Path:

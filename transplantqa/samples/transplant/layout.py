@@ -51,7 +51,7 @@ def _frames(look: Look, width: float, height: float) -> list[Any]:
     ]
 
 
-def _decorate(canvas: Any, document: Any, look: Look, pages: int) -> None:  # noqa: ANN401 - reportlab is untyped
+def _decorate(canvas: Any, document: Any, look: Look, pages: int) -> None:
     width, height = document.pagesize
     canvas.saveState()
     canvas.setFont(look.body_font, 8.5)
@@ -67,7 +67,7 @@ def _decorate(canvas: Any, document: Any, look: Look, pages: int) -> None:  # no
     canvas.restoreState()
 
 
-def _add_outline_entry(document: Any, flowable: Any) -> None:  # noqa: ANN401 - reportlab is untyped
+def _add_outline_entry(document: Any, flowable: Any) -> None:
     level = getattr(flowable, "outline_level", None)
     if level is None:
         return
@@ -146,7 +146,7 @@ def _flowables(blocks: Sequence[Block], styles: dict[str, Any], look: Look, widt
     return flow
 
 
-def _heading(block: Block, styles: dict[str, Any], look: Look) -> Any:  # noqa: ANN401 - reportlab is untyped
+def _heading(block: Block, styles: dict[str, Any], look: Look) -> Any:
     from reportlab.platypus import Paragraph  # noqa: PLC0415
 
     text = block.text.upper() if look.heading_case == "capitals" else block.text
@@ -174,7 +174,7 @@ def _table(block: Block, styles: dict[str, Any], width: float) -> list[Any]:
     return [Spacer(1, 4), Table(cells, colWidths=widths, repeatRows=1, style=ruled), Spacer(1, 10)]
 
 
-def _column_widths(rows: Sequence[Sequence[str]], style: Any, width: float) -> list[float]:  # noqa: ANN401
+def _column_widths(rows: Sequence[Sequence[str]], style: Any, width: float) -> list[float]:
     """Give each column room for its longest word, and share out the rest by the length of its longest cell."""
     from reportlab.pdfbase.pdfmetrics import stringWidth  # noqa: PLC0415
 
