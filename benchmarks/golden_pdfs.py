@@ -1,8 +1,8 @@
 """Handbooks as PDFs whose headings and pages are known, because this module sets them.
 
-Three kinds, from the same text: *tagged* (headings only in the structure tree, set like the rest), *outlined* (bookmarks)
-and *plain*, whose headings show by typography alone. Size, weight, numbering, running heads, lists, tables, bold
-words in text and bold lines that are no headings vary with the seed.
+Three kinds, from the same text: *tagged* (headings only in the structure tree, set like the rest), *outlined* (with
+bookmarks) and *plain*, whose headings show by typography alone. Size, weight, numbering, running heads, lists, tables
+and bold lines that are no headings vary with the seed.
 """
 
 import random
@@ -12,14 +12,13 @@ from typing import Literal
 
 Kind = Literal["tagged", "outlined", "plain"]
 WIDTH, HEIGHT, MARGIN = 612.0, 792.0, 72.0
-_TOPICS = (
-    "fluids salt pills bleeding infection fever travel driving work school sleep pain pump wound labs biopsy".split()
-)
-_WORDS = (
-    "the team asks you to drink water and to write down your weight every morning because small changes show early that "
-    "something is wrong call the clinic on the same day when a dose was missed or when you feel unwell and keep a list "
-    "of your medicines with you at all times so that any doctor can see what you take never stop a medicine on your own"
-).split()
+_TOPICS = ("fluids", "salt", "pills", "bleeding", "infection", "fever", "travel", "driving", "work", "school", "sleep")
+_TEXT = """
+the team asks you to drink water and to write down your weight every morning because small changes show early that
+something is wrong call the clinic on the same day when a dose was missed or when you feel unwell and keep a list of
+your medicines with you at all times so that any doctor can see what you take never stop a medicine on your own
+"""
+_WORDS = _TEXT.split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def _section(setter: _Setter, found: Golden, chance: random.Random, number: str,
     setter.y -= 1.2 * size
     title = f"{number} {_title(chance, len(found.headings))}".strip()
     lines = textwrap.wrap(title, 44)
-    page = [setter.line(line, size, bold=look.bold, tag=level) for line in lines][0]
+    page = min([setter.line(line, size, bold=look.bold, tag=level) for line in lines])
     found.headings.append(Heading(title, level, page))
     setter.y -= 0.3 * size
     for _ in range(chance.randint(1, 4)):

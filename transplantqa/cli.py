@@ -52,6 +52,12 @@ def _report() -> Handler:
     return report
 
 
+def _curate() -> Handler:
+    from transplantqa.corpus.curate_command import main as curate  # noqa: PLC0415
+
+    return curate
+
+
 def _store(command: str) -> Callable[[], Handler]:
     def load() -> Handler:
         from transplantqa.store import commands  # noqa: PLC0415
@@ -65,6 +71,7 @@ def _store(command: str) -> Callable[[], Handler]:
 COMMANDS: Mapping[str, Command] = {
     "run": Command("audit one system, or several with -m", "[-m] [group=choice ...] [key=value ...]", _hydra("run")),
     "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
+    "curate-questions": Command("a question set from raw candidates, with a log", "FILE [out=FOLDER]", _curate),
     "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]", _hydra("release")),
     "contrast": Command(
         "what changed between two runs, and where it comes from",

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import ErrorDetails, PydanticUndefined
 
+from transplantqa.budget import overflow
 from transplantqa.errors import ConfigError
 
 Component = Mapping[str, Any]
@@ -170,6 +171,9 @@ def validate(command: str, config: Mapping[str, Any], problems: Problems) -> Bas
     for name, value in config.items():
         if isinstance(value, Mapping) and "_target_" in value:
             _validate_component(name, value, problems)
+    too_much = overflow(config)
+    if too_much is not None:
+        problems.add(*too_much)
     try:
         return model.model_validate(dict(config))
     except ValidationError as error:

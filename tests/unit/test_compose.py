@@ -11,10 +11,14 @@ from transplantqa.errors import ConfigError
 NEEDED = {
     "corpus=folder": ["corpus.folder=somewhere"],
     "questions=file": ["questions.path=somewhere.csv"],
+    "embedder=flag": ["embedder.model=owner/repo"],
+    "embedder=openai": ["embedder.model=name"],
     "model=llama_cpp": ["model.weights=somewhere.gguf"],
     "model=openai_server": ["model.model=name"],
     "model=vllm": ["model.model=owner/repo"],
     "model=none": ["generator=extractive", "judge=rules"],
+    "reranker=flag": ["reranker.model=owner/repo"],
+    "retriever=hero_qa": ["model=scripted"],  # its 24,000 tokens of evidence need a large context
     "prompt=none": ["generator=extractive", "judge=rules"],
 }
 GROUPS = sorted(path for path in conf_dir().iterdir() if path.is_dir())
@@ -44,7 +48,16 @@ def test_every_config_file_says_in_its_first_line_what_it_is(choice: str) -> Non
     assert first.startswith("# ")
 
 
-@pytest.mark.parametrize(("command", "overrides"), [("run", ()), ("ingest", ()), ("release", ("runs=[a]",))])
+@pytest.mark.parametrize(
+    ("command", "overrides"),
+    [
+        ("run", ()),
+        ("ingest", ()),
+        ("evaluate-retrieval", ()),
+        ("release", ("runs=[a]",)),
+        ("contrast", ("baseline=a", "candidate=b")),
+    ],
+)
 def test_every_primary_config_composes_and_validates(command: str, overrides: tuple[str, ...]) -> None:
     checked(*overrides, command=command)
 

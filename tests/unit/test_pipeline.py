@@ -131,10 +131,16 @@ def test_gold_figures_and_reasons_are_kept_with_the_run(folder: Path) -> None:
     assert any("balanced accuracy" in reason for reason in measured["not_an_instrument"])
 
 
+def test_what_looks_wrong_in_the_evidence_is_noted_with_the_run(folder: Path) -> None:
+    run("retriever.evidence_tokens=20")
+    measured = json.loads((only_run(folder) / "metrics.json").read_text(encoding="utf-8"))
+    assert any(note.startswith("evidence truncated: in 12 of 12") for note in measured["notes"])
+
+
 def test_too_many_failures_end_with_their_own_exit_code_and_keep_the_rows(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("model.context_tokens=40") == EXIT_FAILURES
+    assert run("retriever=full_document", "model.context_tokens=40") == EXIT_FAILURES
     assert "retry=[...]" in capsys.readouterr().err
     outcomes = {row["outcome"] for row in rows(folder, "answers")}
     assert "context_overflow" in outcomes

@@ -48,9 +48,9 @@ def test_a_shard_that_is_done_and_those_that_are_not_are_told_apart(surveyed: Su
 
 
 def test_failures_are_done_and_counted_by_outcome(surveyed: Survey) -> None:
-    overflowing = "model.context_tokens=40"
-    main(["run", *SLICE, overflowing])
-    answers = surveyed(overflowing)["generate", 0]
+    overflowing = ("retriever=full_document", "model.context_tokens=40")
+    main(["run", *SLICE, *overflowing])
+    answers = surveyed(*overflowing)["generate", 0]
     assert answers.done == answers.planned > 0
     assert answers.failed == {"context_overflow": answers.planned}
 

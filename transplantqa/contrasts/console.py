@@ -107,8 +107,8 @@ def _changes(facts: Row) -> list[str]:
             f"{gained['questions_by_it_alone']:,} by them alone"
         ),
         (
-            f"Visible pairs: {visible['baseline']:,} to {visible['candidate']:,}; their number alone brings "
-            f"{facts['growth_alone_points']:+.1f} points of questions with divergence, the rest is "
+            f"Visible pairs: {visible['baseline']:,} to {visible['candidate']:,}; so many pairs drawn at random "
+            f"would bring {facts['growth_alone_points']:+.1f} points of questions with divergence, the rest is "
             f"{facts['beyond_growth_points']:+.1f}"
         ),
         (

@@ -71,11 +71,9 @@ def vocabulary(texts: Iterable[str]) -> frozenset[str]:
     """Return the lower-case words of some texts, those with hyphens inside also as they stand."""
     words: set[str] = set()
     for text in texts:
-        for match in _WORD.finditer(text):
-            word = match.group().lower()
-            words.add(word)
-            words.update(re.split(r"[-\u2010\u2011]", word))
-    return frozenset(words)
+        words.update(_WORD.findall(text.lower()))
+    parts = {part for word in words if not word.isalpha() for part in re.split(r"[-\u2010\u2011]", word)}
+    return frozenset(words | parts)
 
 
 def join_hyphenated(first: str, second: str, words: frozenset[str]) -> str:

@@ -38,7 +38,6 @@ MAX_CHARACTERS = 10_000_000
 """Characters above which a file isn't read. Ours: a 400-page handbook has one million."""
 MAX_CROWDED = 5
 """Pages with more text than could be read on them above which a file isn't read. Ours."""
-_TOO_MUCH = "more text than anyone could read: made to harm, or pages of data"
 FEW_CHARACTERS = 20
 """Below this many characters a page is looked at for what else it draws."""
 
@@ -65,28 +64,18 @@ def read_pdf(path: Path, max_pages: int) -> Extraction:
 
 
 def _forget_last_error() -> None:
-    """Make PDFium's last error "no PDF": where opening fails without a reason, it would tell that of an earlier file."""
+    """Set PDFium's last error to "no PDF": a file that fails without a reason would be given that of an earlier one."""
     pdfium_c.FPDF_LoadMemDocument(b"x", 1, None)
 
 
 def _read(document: Handle, count: int, path: Path) -> Extraction:
-    texts: list[PageText | None] = []
-    facts: list[PageFacts] = []
-    marks: dict[int, dict[int, int]] = {}
-    tagged = document.is_tagged()
-    crowded = 0
-    for number in range(1, count + 1):
-        try:
-            text, fact = _page(document, number)
-        except CrowdedPageError:
-            text, fact = None, PageFacts(number, 0, failed=True)
-            crowded += 1
-        if crowded > MAX_CROWDED or sum(page.characters for page in facts) > MAX_CHARACTERS:
-            return Extraction(page_count=count, failure=_TOO_MUCH)
-        texts.append(text)
-        facts.append(fact)
-        if tagged and text is not None:
-            marks[number] = _marks(document, number)
+    try:
+        texts, facts = _pages(document, count)
+    except CrowdedPageError:
+        return Extraction(page_count=count, failure="more text than anyone could read: pages of data, or made to harm")
+    marks = {}
+    if document.is_tagged():
+        marks = {number: _marks(document, number) for number, text in enumerate(texts, start=1) if text is not None}
     words = vocabulary(_unbroken(texts))
     removed: list[Removed] = []
     pages = [_lines(text, number, words, removed) for number, text in enumerate(texts, start=1)]
@@ -107,6 +96,25 @@ def _read(document: Handle, count: int, path: Path) -> Extraction:
         form_fields=form != pdfium_c.FORMTYPE_NONE,
         xfa=form in (pdfium_c.FORMTYPE_XFA_FULL, pdfium_c.FORMTYPE_XFA_FOREGROUND),
     )
+
+
+def _pages(document: Handle, count: int) -> tuple[list[PageText | None], list[PageFacts]]:
+    """Read every page; raises CrowdedPageError when too many pages, or all together, have too much text."""
+    texts: list[PageText | None] = []
+    facts: list[PageFacts] = []
+    characters = crowded = 0
+    for number in range(1, count + 1):
+        try:
+            text, fact = _page(document, number)
+        except CrowdedPageError:
+            text, fact = None, PageFacts(number, 0, failed=True)
+            crowded += 1
+        characters += fact.characters
+        if crowded > min(MAX_CROWDED, count - 1) or characters > MAX_CHARACTERS:
+            raise CrowdedPageError
+        texts.append(text)
+        facts.append(fact)
+    return texts, facts
 
 
 def _page(document: Handle, number: int) -> tuple[PageText | None, PageFacts]:

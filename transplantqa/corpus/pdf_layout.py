@@ -24,8 +24,10 @@ class Row:
     cells: list[list[Fragment]]
 
     @property
-    def fragments(self) -> list[Fragment]:
+    def fragments(self) -> Sequence[Fragment]:
         """Every fragment, cell by cell."""
+        if len(self.cells) == 1:
+            return self.cells[0]
         return [fragment for cell in self.cells for fragment in cell]
 
     @property
@@ -51,8 +53,11 @@ class Row:
     @property
     def size(self) -> float:
         """Size of most of the characters."""
+        fragments = self.fragments
+        if len(fragments) == 1:
+            return fragments[0].size
         weights: dict[float, int] = {}
-        for fragment in self.fragments:
+        for fragment in fragments:
             weights[fragment.size] = weights.get(fragment.size, 0) + len(fragment.text)
         return max(weights, key=lambda size: (weights[size], size))
 

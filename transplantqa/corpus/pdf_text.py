@@ -155,6 +155,8 @@ def _function(name: str, result: Handle, *arguments: Handle) -> Callable[..., An
 _object_of = _function("FPDFText_GetTextObject", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 _size_of = _function("FPDFText_GetFontSize", ctypes.c_double, ctypes.c_void_p, ctypes.c_int)
 _weight_of = _function("FPDFText_GetFontWeight", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_matrix_of = _function("FPDFText_GetMatrix", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+_font_of = _function("FPDFTextObj_GetFont", ctypes.c_void_p, ctypes.c_void_p)
 _unmapped = _function("FPDFText_HasUnicodeMapError", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
 _mark_of = _function("FPDFPageObj_GetMarkedContentID", ctypes.c_int, ctypes.c_void_p)
 _mode_of = _function("FPDFTextObj_GetTextRenderMode", ctypes.c_int, ctypes.c_void_p)
@@ -171,7 +173,10 @@ class _Handles:
         self.count = max(0, pdfium_c.FPDFText_CountChars(textpage.raw))
         self._doubles = (ctypes.c_double * 6)()
         self._slots = [ctypes.addressof(self._doubles) + 8 * i for i in range(6)]
+        self._matrix = pdfium_c.FS_MATRIX()
+        self._matrix_at = ctypes.addressof(self._matrix)
         self._styles: dict[int | None, Style] = {}
+        self._bold: dict[int | None, bool] = {}
 
     def text(self) -> str:
         """Return one character a PDFium index, so that positions in it are PDFium's."""
@@ -190,19 +195,24 @@ class _Handles:
         return self._styles[key]
 
     def _measure(self, index: int, text_object: int | None) -> Style:
-        matrix = pdfium_c.FS_MATRIX()
-        pdfium_c.FPDFText_GetMatrix(self.raw, index, matrix)
+        matrix = self._matrix
+        _matrix_of(self.page, index, self._matrix_at)
         size = _size_of(self.page, index) * math.hypot(matrix.c, matrix.d)
         angle = math.degrees(math.atan2(matrix.b, matrix.a))
         turn = round(angle / 90) % 4 if abs(angle / 90 - round(angle / 90)) < 0.06 else -1
-        name = ctypes.create_string_buffer(128)
-        flags = ctypes.c_int()
-        pdfium_c.FPDFText_GetFontInfo(self.raw, index, name, 128, flags)
-        bold = bool(_BOLD_NAME.search(name.value.decode("latin-1"))) or _weight_of(self.page, index) >= 600
+        font = _font_of(text_object) if text_object else None
+        if font is None or font not in self._bold:
+            self._bold[font] = self._is_bold(index)
+        bold = self._bold[font]
         mark = _mark_of(text_object) if text_object else -1
         invisible = bool(text_object) and _mode_of(text_object) == _INVISIBLE
         base = self._baseline(index, turn)
         return Style(size=round(size * 2) / 2 or 1.0, bold=bold, turn=turn, mark=mark, invisible=invisible, base=base)
+
+    def _is_bold(self, index: int) -> bool:
+        name = ctypes.create_string_buffer(128)
+        pdfium_c.FPDFText_GetFontInfo(self.raw, index, name, 128, ctypes.c_int())
+        return bool(_BOLD_NAME.search(name.value.decode("latin-1"))) or _weight_of(self.page, index) >= 600
 
     def _baseline(self, index: int, turn: int) -> float:
         _origin_of(self.page, index, *self._slots[4:])
@@ -324,8 +334,10 @@ def _merge(words: list[_Word]) -> Iterator[Fragment]:
 
 
 def _continues(previous: _Word, word: _Word) -> bool:
-    size = max(previous.style.size, word.style.size)
     gap = max(word.x0 - previous.x1, previous.x0 - word.x1)
+    if word.style is previous.style:
+        return gap < CELL_GAP * word.style.size
+    size = max(previous.style.size, word.style.size)
     return (
         word.style.turn == previous.style.turn
         and gap < CELL_GAP * size
@@ -334,15 +346,20 @@ def _continues(previous: _Word, word: _Word) -> bool:
 
 
 def _fragment(words: list[_Word]) -> Fragment:
+    first = words[0].style
+    total = sum(len(word.text) for word in words)
+    lengths: dict[Style, int] = {}
+    if all(word.style is first for word in words):
+        lengths[first] = total
+    else:
+        for word in words:
+            lengths[word.style] = lengths.get(word.style, 0) + len(word.text)
     sizes: dict[float, int] = {}
     marks: dict[int, int] = {}
-    bold = total = 0
-    for word in words:
-        length = len(word.text)
-        sizes[word.style.size] = sizes.get(word.style.size, 0) + length
-        marks[word.style.mark] = marks.get(word.style.mark, 0) + length
-        bold += length * word.style.bold
-        total += length
+    for style, length in lengths.items():
+        sizes[style.size] = sizes.get(style.size, 0) + length
+        marks[style.mark] = marks.get(style.mark, 0) + length
+    bold = sum(length for style, length in lengths.items() if style.bold)
     size = max(sizes, key=lambda s: (sizes[s], s))
     base = next(word.style.base for word in words if word.style.size == size)
     return Fragment(

@@ -67,6 +67,8 @@ class LateInteractionReranker:
         while len(self._matrices) > self._cached_passages:
             self._matrices.popitem(last=False)
         return found
+
+
 def _max_sim(question: Vectors, passage: Vectors) -> float:
     if not len(question) or not len(passage):
         return -1.0

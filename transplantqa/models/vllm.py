@@ -6,7 +6,7 @@ Not exercised by the test suite beyond its import errors and its scheduling agai
 import gc
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Literal
@@ -18,6 +18,7 @@ from transplantqa.models.messages import plain_messages
 from transplantqa.models.protocols import Completion, Identity, Request
 from transplantqa.models.reasoning import settle
 from transplantqa.models.sampling import Sampling
+from transplantqa.models.weights import model_facts
 from transplantqa.records import Outcome
 
 
@@ -75,7 +76,7 @@ class VLLM:
         return {
             "engine": "vllm",
             "engine_version": _engine_version(),
-            "model": _model_identity(self._model, self._revision),
+            "model": model_facts(self._model, self._revision),
             "dtype": self._dtype,
             "context_tokens": self.context_tokens,
             "reasoning": self._reasoning,
@@ -222,15 +223,3 @@ def _missing() -> ModelError:
     return ModelError(
         "vLLM is not installed; model=vllm needs it and a GPU.\nInstall the extra: pip install 'transplantqa[vllm]'"
     )
-
-
-def _model_identity(model: str, revision: str | None) -> Mapping[str, Any]:
-    from pathlib import Path  # noqa: PLC0415
-
-    from transplantqa.store.hashing import digest, file_sha256  # noqa: PLC0415
-
-    folder = Path(model).expanduser()
-    if not folder.is_dir():
-        return {"repo": model, "revision": revision}
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    return {"files_sha256": digest([[path.name, file_sha256(path)] for path in files])}

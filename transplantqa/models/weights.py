@@ -5,6 +5,7 @@ from importlib import util
 from pathlib import Path
 
 from transplantqa.errors import ModelError
+from transplantqa.store.hashing import digest, file_sha256
 
 FORMS = (
     "Give one of: a path (models/my.gguf), a file of an installed package (package:NAME/FILE), "
@@ -81,3 +82,15 @@ def _on_hub(weights: str) -> Path:
         raise ModelError(
             f"model weights {weights!r}: download failed ({error}).\nTry again, or give the path of a local file."
         ) from error
+
+
+def model_facts(model: str, revision: str | None) -> dict[str, str | None]:
+    """Return what identifies a model: the hash of a folder's files, or the Hub's repository and revision.
+
+    The folder's path is no part of it.
+    """
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        return {"repo": model, "revision": revision}
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return {"files_sha256": digest([[path.name, file_sha256(path)] for path in files])}

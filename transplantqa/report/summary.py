@@ -65,6 +65,9 @@ def next_commands(runs: Sequence[RunFolder]) -> list[str]:
     first = runs[0]
     question = _first_question(first)
     commands = [] if question is None else [f"transplantqa show {_argument('question', question)} run={first.path}"]
+    if len(runs) > 1:
+        sides = zip(("baseline", "candidate"), runs, strict=False)
+        commands.append(f"transplantqa contrast {' '.join(_argument(side, str(run.path)) for side, run in sides)}")
     paths = ",".join(str(run.path) for run in runs)
     return [*commands, f"transplantqa release {_argument('runs', f'[{paths}]')}"]
 

@@ -67,6 +67,24 @@ def test_search_and_filters_leave_what_fits(
     assert found == shown
 
 
+def test_an_address_leads_to_a_question(browser: Any, write_run: Any) -> None:
+    browser.open(write_page(write_run()))
+    browser.evaluate("location.hash = '#q-q2'")
+    assert browser.evaluate(
+        "new Promise(done => setTimeout(() => done(document.querySelector('[data-question=q2]').open), 100))"
+    )
+
+
+def test_choosing_a_cell_of_the_grid_leads_to_its_question(browser: Any, write_run: Any) -> None:
+    browser.open(write_page(write_run()))
+    opened = browser.evaluate(
+        "(() => { const grid = document.getElementById('grid'); const box = grid.getBoundingClientRect();"
+        "grid.dispatchEvent(new MouseEvent('click', {clientX: box.left + 2, clientY: box.top + 2}));"
+        "return [...document.querySelectorAll('details.question')].filter(row => row.open).map(row => row.id); })()"
+    )
+    assert opened == ["q-q2"]
+
+
 def test_hostile_text_is_shown_and_does_nothing(browser: Any, hostile_page: Path) -> None:
     browser.open(hostile_page)
     browser.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from transplantqa.contrasts.folder import write_contrast
 from transplantqa.report.page.coverage import Coverage
 from transplantqa.report.page.detail import Bounds
 from transplantqa.report.page.stances import stances
@@ -160,6 +161,30 @@ def test_relations_have_a_mark_a_pair_and_the_judges_reasoning(write_run: Any) -
     assert one["marks"] == "X"
     assert one["reasons"][0]["r"] == "One says yes [/], one no."
     assert one["stances"] == [[0], [1]]
+
+
+def test_a_contrast_of_the_run_is_on_its_page(write_run: Any) -> None:
+    run = write_run()
+    sides = {side: {"run_id": name, "system": name} for side, name in (("baseline", "old"), ("candidate", run.run_id))}
+    record = {
+        "contrast_id": "c",
+        **sides,
+        "components": {"statement": "The retriever alone differs."},
+        "metrics": {"baseline/absence_rate": 0.5, "candidate/absence_rate": 0.25, "delta/absence_rate": -25.0},
+    }
+    write_contrast(run.path.parent.parent, record, {})
+    text = page(run, Bounds())
+    assert "The retriever alone differs." in text
+    assert "-25.0" in text
+
+
+def test_a_damaged_contrast_leaves_the_page_as_it_is(write_run: Any) -> None:
+    run = write_run()
+    before = page(run, Bounds())
+    damaged = run.path.parent.parent / "contrasts" / "c" / "contrast.json"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("{", encoding="utf-8")
+    assert page(run, Bounds()) == before
 
 
 def test_the_page_is_written_into_the_run_and_the_same_each_time(write_run: Any) -> None:

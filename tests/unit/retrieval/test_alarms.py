@@ -51,7 +51,7 @@ def test_no_evidence_at_all_gives_no_alarm() -> None:
 
 
 def test_one_chunk_first_for_most_questions_is_told_with_the_worst_document() -> None:
-    found = [evidence(number, ("c7",) if number < 6 else (f"c{number}",)) for number in range(10)]
+    found = [evidence(number, ("c7",) if number < 6 else (f"c1{number}",)) for number in range(10)]
     assert alarms(found) == (
         "same top hit: in 1 document, most of all in d, where chunk c7 comes first for 6 of 10 questions",
     )

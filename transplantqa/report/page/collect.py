@@ -6,10 +6,13 @@ from typing import Any
 import pyarrow.compute as pc
 import yaml
 
+from transplantqa.analysis.contrast import TERMS
+from transplantqa.contrasts.folder import CONTRAST_FILE, ContrastFolder
+from transplantqa.errors import InputError
 from transplantqa.redaction import redact
 from transplantqa.report.page.coverage import Coverage, coverage
 from transplantqa.report.page.detail import Bounds, Detail, detail
-from transplantqa.report.summary import closing_summary
+from transplantqa.report.summary import HEADLINES, closing_summary
 from transplantqa.report.text import plain
 from transplantqa.store.run_folder import RunFolder
 
@@ -17,6 +20,7 @@ Row = Mapping[str, Any]
 STRATA = {"group": "By group", "topic": "By topic"}
 MOST_STRATA = 60
 MOST_INSTITUTIONS = 60
+MOST_CONTRASTS = 20
 MOST_LISTED_QUESTIONS = 2_000
 """Bounds of what the page lists; all are ours, and the page says what they left out."""
 
@@ -45,6 +49,7 @@ def page_content(run: RunFolder, bounds: Bounds) -> dict[str, Any]:
         "exploratory": _exploratory(run),
         "strata": [(title, *_strata(run, facet)) for facet, title in STRATA.items()],
         "institutions": _institutions(run),
+        "contrasts": _contrasts(run),
         "coverage": grid,
         "detail": details,
         "bounds": bounds,
@@ -117,6 +122,40 @@ def _cell(row: Row | None) -> dict[str, Any] | None:
     if row is None or not row["visible"]:
         return None
     return {"rate": row["divergence_rate"], "conflicts": row["conflicts"], "visible": row["visible"]}
+
+
+def _contrasts(run: RunFolder) -> list[dict[str, Any]]:
+    """Return the contrasts under the same artifacts folder that this run is a side of, by id."""
+    found = []
+    for file in sorted(run.path.parent.parent.glob(f"contrasts/*/{CONTRAST_FILE}")):
+        contrast = ContrastFolder(file.parent)
+        try:
+            record = contrast.record
+        except InputError:  # another folder's damage is no reason to leave a run without its page
+            continue
+        if run.run_id not in {record["baseline"]["run_id"], record["candidate"]["run_id"]}:
+            continue
+        terms = {name: contrast.metrics.get(f"term/any_divergence_rate/{name}") for name in ("change", *TERMS)}
+        found.append(
+            {
+                "baseline": record["baseline"]["system"],
+                "candidate": record["candidate"]["system"],
+                "statement": record["components"]["statement"],
+                "path": str(contrast.path),
+                "deltas": [figure for name in HEADLINES if (figure := _delta(contrast.metrics, *name)) is not None],
+                "terms": {name.replace("_", " "): value for name, value in terms.items() if value is not None},
+            }
+        )
+    return found[:MOST_CONTRASTS]
+
+
+def _delta(metrics: Mapping[str, float], name: str, title: str) -> dict[str, Any] | None:
+    """Return one measure in both systems and its difference in points."""
+    if f"delta/{name}" not in metrics:
+        return None
+    parts = {part: metrics.get(f"delta/{name}_{part}") for part in ("lo", "hi")}
+    sides = {side: metrics[f"{side}/{name}"] for side in ("baseline", "candidate")}
+    return {"title": title, "points": metrics[f"delta/{name}"], **parts, **sides}
 
 
 def _made(run: RunFolder) -> dict[str, Any]:

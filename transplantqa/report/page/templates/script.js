@@ -18,8 +18,10 @@
   };
   const named = (place) => source(place) + ", " + data.documents[place].document_id;
 
+  const isSilent = (answer) => answer.o === "abstained" || answer.o === "empty_retrieval";
+
   function answerOf(answer) {
-    const state = answer.o === "ok" ? "ok" : answer.o === "abstained" || answer.o === "empty_retrieval" ? "silent" : "failed";
+    const state = answer.o === "ok" ? "ok" : isSilent(answer) ? "silent" : "failed";
     const box = make("div", null, "answer " + state);
     const head = make("div");
     head.append(make("b", source(answer.d)));
@@ -87,7 +89,12 @@
     one.stances.forEach((stance, number) => {
       details.append(make("div", "Stance " + (number + 1) + ": " + stance.map(named).join("; "), "stance"));
     });
-    details.append(make("h3", "Answers"), ...one.answers.map(answerOf));
+    const silent = one.answers.filter(isSilent);
+    details.append(make("h3", "Answers"), ...one.answers.filter((answer) => !isSilent(answer)).map(answerOf));
+    for (const [outcome, words] of [["abstained", "Silent: "], ["empty_retrieval", "Silent by retrieval: "]]) {
+      const those = silent.filter((answer) => answer.o === outcome).map((answer) => named(answer.d));
+      if (those.length) details.append(make("p", words + those.join("; "), "soft"));
+    }
     if (one.documents.length > 1) {
       const legend = Object.entries(data.marks).map(([mark, words]) => mark + " " + words).join(", ");
       details.append(make("h3", "Relations of the answers"), matrixOf(one), make("p", legend, "soft"));
@@ -131,6 +138,18 @@
   [search, topic, group, only].forEach((field) => field.addEventListener("input", filter));
   filter();
 
+  // report.html#q-ID leads to a question.
+  const goTo = (row) => {
+    if (row.tagName === "DETAILS") row.open = true;
+    row.scrollIntoView();
+  };
+  const fromAddress = () => {
+    const wanted = location.hash.startsWith("#q-") && rows.find((row) => row.id === decodeURIComponent(location.hash.slice(1)));
+    if (wanted) goTo(wanted);
+  };
+  addEventListener("hashchange", fromAddress);
+  fromAddress();
+
   const grid = document.getElementById("grid");
   const pointed = document.getElementById("pointed");
   const cellAt = (event) => {
@@ -152,8 +171,7 @@
       if (!row) return;
       search.value = topic.value = group.value = only.value = "";
       filter();
-      if (row.tagName === "DETAILS") row.open = true;
-      row.scrollIntoView();
+      goTo(row);
     });
   }
 })();
