@@ -17,22 +17,33 @@ from transplantqa.report.inspection_files import write_inspection
 from transplantqa.status import closing_line, status_table, survey
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.sweeps import Ended, failure_lines, jobs_table, read_jobs
+from transplantqa.tracking.protocols import Tracker
 
 
 def run_and_show(config: RunConfig, plain: Mapping[str, Any], name: str) -> Ended:
     """Run one system and print its findings."""
     sys.stderr.write(f"System {name}\n")
     finished = run_system(config, plain, name)
-    tracked = finished.tracked
-    if tracked is not None and tracked.warning:
-        sys.stderr.write(f"{tracked.warning}\n")
-    command = tracked.command if tracked is not None else None
+    command = None
     if finished.folder is not None:
-        print_findings([RunFolder(finished.folder)], [command] if command else [])
+        print_findings([RunFolder(finished.folder)])
+        command = _track(finished.tracker, finished.folder)
     if finished.message:
         sys.stderr.write(f"{finished.message}\n")
     folder = None if finished.folder is None else str(finished.folder)
     return Ended(finished.exit_code, folder, finished.message, command)
+
+
+def _track(tracker: Tracker | None, folder: Path) -> str | None:
+    """Project a run whose findings are on the screen already: a cold tracking store takes ten seconds."""
+    if tracker is None:
+        return None
+    tracked = tracker.track(RunFolder(folder))
+    if tracked.warning:
+        sys.stderr.write(f"{tracked.warning}\n")
+    if tracked.command:
+        Console().print(f"  {tracked.command}", markup=False, soft_wrap=True)
+    return tracked.command
 
 
 def ingest_and_show(config: IngestConfig) -> int:

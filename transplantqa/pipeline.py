@@ -24,7 +24,7 @@ from transplantqa.stages import Readings, compare, generate, ingest, retrieve
 from transplantqa.store import WHOLE, Shard
 from transplantqa.store.embedding_cache import CachedEmbedder
 from transplantqa.store.run_folder import RunFolder
-from transplantqa.tracking.protocols import TrackedRun, Tracker
+from transplantqa.tracking.protocols import Tracker
 from transplantqa.workshop import Stage, Workshop
 
 
@@ -77,12 +77,12 @@ def shared_models(config: RunConfig | EvaluateRetrievalConfig) -> dict[str, Any]
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """How a run ended: its folder (none for a shard or part of the stages) and what is to be said of it."""
+    """How a run ended: its folder (none for a part of the work), what to say of it, and who may track it."""
 
     exit_code: int
     folder: Path | None
     message: str | None = None
-    tracked: TrackedRun | None = None
+    tracker: Tracker | None = None
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,7 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
     )
     folder = write_run(Path(config.artifacts), contents, system.analysis, system.questions.gold)
     write_page(folder)
-    tracked = system.tracking.track(folder)
-    return FinishedRun(*_verdict(folder, config), tracked=tracked)
+    return FinishedRun(*_verdict(folder, config), tracker=system.tracking)
 
 
 def planned_cells(system: System, readings: Readings) -> list[tuple[str, str]]:
