@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transplantqa.errors import InputError
+from transplantqa.errors import ConfigError, InputError
 from transplantqa.store.runs import RUN_FILE, find_run, list_runs, run_folder
 
 METRICS_FILE = "metrics.json"
@@ -183,3 +183,22 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _figures(value: object) -> dict[str, float]:
     return {str(name): float(figure) for name, figure in _mapping(value).items() if isinstance(figure, int | float)}
+
+
+def open_named(arguments: Sequence[str], usage: str) -> list[RunFolder]:
+    """Open every run that a command's arguments name: ``RUN`` or ``run=RUN``, with ``artifacts=DIR`` among them.
+
+    Raises:
+        ConfigError: if no run is named.
+        InputError: if one isn't found or isn't finished.
+    """
+    artifacts = Path("artifacts")
+    references = []
+    for argument in arguments:
+        if argument.startswith("artifacts="):
+            artifacts = Path(argument.removeprefix("artifacts="))
+        else:
+            references.append(argument.removeprefix("run="))
+    if not references:
+        raise ConfigError(f"Name at least one run.\nUsage: {usage}")
+    return [open_run(artifacts, reference) for reference in references]

@@ -2,11 +2,10 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from transplantqa.config import build
-from transplantqa.errors import EXIT_OK, ConfigError, StoreError
-from transplantqa.store.run_folder import RunFolder, open_run
+from transplantqa.errors import EXIT_OK, StoreError
+from transplantqa.store.run_folder import RunFolder, open_named
 from transplantqa.tracking.mlflow_tracker import MLflow
 from transplantqa.tracking.protocols import NoTracking, Tracker
 
@@ -21,17 +20,8 @@ def main(arguments: Sequence[str]) -> int:
         ConfigError: if no run is named.
         InputError: if one isn't found or isn't finished.
     """
-    artifacts = Path("artifacts")
-    references = []
-    for argument in arguments:
-        if argument.startswith("artifacts="):
-            artifacts = Path(argument.removeprefix("artifacts="))
-        else:
-            references.append(argument.removeprefix("run="))
-    if not references:
-        raise ConfigError(f"Name at least one run.\nUsage: {USAGE}")
     code = EXIT_OK
-    for run in [open_run(artifacts, reference) for reference in references]:
+    for run in open_named(arguments, USAGE):
         tracked = tracker_of(run).track(run)
         if tracked.warning is not None:
             sys.stderr.write(f"{tracked.warning}\n")

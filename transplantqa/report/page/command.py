@@ -2,11 +2,10 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from transplantqa.errors import EXIT_OK, ConfigError
+from transplantqa.errors import EXIT_OK
 from transplantqa.report.page.write import write_page
-from transplantqa.store.run_folder import open_run
+from transplantqa.store.run_folder import open_named
 
 USAGE = "transplantqa report RUN [RUN ...] [artifacts=DIR]"
 
@@ -18,15 +17,6 @@ def main(arguments: Sequence[str]) -> int:
         ConfigError: if no run is named.
         InputError: if one isn't found or isn't finished.
     """
-    artifacts = Path("artifacts")
-    references = []
-    for argument in arguments:
-        if argument.startswith("artifacts="):
-            artifacts = Path(argument.removeprefix("artifacts="))
-        else:
-            references.append(argument.removeprefix("run="))
-    if not references:
-        raise ConfigError(f"Name at least one run.\nUsage: {USAGE}")
-    for run in [open_run(artifacts, reference) for reference in references]:
+    for run in open_named(arguments, USAGE):
         sys.stdout.write(f"{write_page(run)}\n")
     return EXIT_OK
