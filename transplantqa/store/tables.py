@@ -255,3 +255,23 @@ GOLD_PAIRS = TableSpec(
         ]
     ),
 )
+HUMAN_LABELS = TableSpec(
+    "human_labels",
+    ("annotator", "question_id", "document_a", "document_b"),
+    pa.schema(
+        [
+            _required("annotator", pa.string()),
+            _required("question_id", pa.string()),
+            _required("document_a", pa.string()),
+            _required("document_b", pa.string()),
+            _required("answer_a_sha256", pa.string()),
+            _required("answer_b_sha256", pa.string()),
+            _required("stratum", pa.string()),
+            _required("inclusion_probability", pa.float64()),
+            pa.field("label", pa.string()),
+            pa.field("significance", pa.string()),
+            pa.field("note", pa.string()),
+        ]
+    ),
+)
+"""What people said of a sample's pairs; a null label is missing and is never filled in."""
