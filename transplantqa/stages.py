@@ -16,11 +16,11 @@ from transplantqa.corpus.stage_rows import to_row
 from transplantqa.generation.protocols import Cell, Generator, ResolvedPassage
 from transplantqa.judging.pairs import enumerate_pairs, to_judge
 from transplantqa.judging.presentation import judging_order
-from transplantqa.judging.protocols import Judge, Pair
+from transplantqa.judging.protocols import Judge, OrdersColumns, Pair
 from transplantqa.records import Answer, Evidence, Question, Section, answer_from_row, evidence_from_row
 from transplantqa.retrieval.elsewhere import source_read
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
-from transplantqa.store import Unit, digest, rows_sha256, text_sha256, units_table
+from transplantqa.store import Hashed, Unit, digest, joined_sha256, text_sha256, units_table
 from transplantqa.store.tables import ANSWERS, EVIDENCE, INGEST, JUDGEMENTS
 from transplantqa.workshop import Rows, Stage, Workshop
 
@@ -212,17 +212,22 @@ def _cell_inputs(question: Question, evidence: Evidence, sections: Mapping[str, 
 
 def _planned_pairs(judge: Judge, pairs: pa.Table, answers: pa.Table, questions: Mapping[str, Question]) -> pa.Table:
     """Return the units of pairs to be judged, a judging order each, column by column: there may be millions."""
-    inputs = rows_sha256(_pair_inputs(pairs, answers, questions))
-    orders = [judge.orders(*pair) for pair in zip(*(_words(pairs[name]) for name in _PAIR), strict=True)]
-    rows = pa.array(np.repeat(np.arange(len(pairs)), [len(sides) for sides in orders]))
-    columns = [pairs[name].cast(pa.string()).take(rows) for name in _PAIR]
-    columns += [_repeated("default", len(rows)), pa.array(chain.from_iterable(orders), pa.string())]
-    columns += [pa.nulls(len(rows), pa.int32()).fill_null(0), inputs.take(rows)]
+    inputs = joined_sha256(_pair_inputs(pairs, answers, questions))
+    rows, sides = judge.order_columns(pairs) if isinstance(judge, OrdersColumns) else _orders_one_by_one(judge, pairs)
+    columns = [pairs[name].cast(pa.string()).take(pa.array(rows)) for name in _PAIR]
+    columns += [_repeated("default", len(rows)), sides]
+    columns += [pa.nulls(len(rows), pa.int32()).fill_null(0), inputs.take(pa.array(rows))]
     return pa.table(columns, names=[*JUDGEMENTS.key, "inputs_sha256"])
 
 
-def _pair_inputs(pairs: pa.Table, answers: pa.Table, questions: Mapping[str, Question]) -> pa.Table:
-    """Return the hashes of each pair's question and answers, looked up by the pairs' dictionary codes."""
+def _orders_one_by_one(judge: Judge, pairs: pa.Table) -> tuple[np.ndarray, pa.Array]:
+    orders = [judge.orders(*pair) for pair in zip(*(pairs[name].to_pylist() for name in _PAIR), strict=True)]
+    rows = np.repeat(np.arange(len(pairs)), [len(sides) for sides in orders])
+    return rows, pa.array(chain.from_iterable(orders), pa.string())
+
+
+def _pair_inputs(pairs: pa.Table, answers: pa.Table, questions: Mapping[str, Question]) -> list[Hashed]:
+    """Return the texts of each pair, hashed: its question and both answers, by the pairs' dictionary codes."""
     question, a, b = (pairs[name].combine_chunks() for name in _PAIR)
     row_of = np.zeros((len(question.dictionary), len(a.dictionary)), np.int64)
     asked, read = (
@@ -230,19 +235,11 @@ def _pair_inputs(pairs: pa.Table, answers: pa.Table, questions: Mapping[str, Que
         for name, names in (("question_id", question.dictionary), ("document_id", a.dictionary))
     )
     known = np.flatnonzero(pc.and_(pc.is_valid(asked), pc.is_valid(read)))  # in some pair
-    row_of[asked.take(pa.array(known)).to_numpy(), read.take(pa.array(known)).to_numpy()] = known
-    texts = pa.array([text_sha256(text) for text in answers["text"].to_pylist()], pa.string())
+    row_of[asked.take(pa.array(known)).to_numpy(), read.take(pa.array(known)).to_numpy()] = np.arange(len(known))
+    texts = [text_sha256(text) for text in answers["text"].take(pa.array(known)).to_pylist()]
     asked_texts = [text_sha256(questions[name].text) for name in question.dictionary.to_pylist()]
     codes = question.indices.to_numpy()
-    sides = [texts.take(pa.array(row_of[codes, side.indices.to_numpy()])) for side in (a, b)]
-    return pa.table([pa.array(asked_texts, pa.string()).take(question.indices), *sides], names=["question", "a", "b"])
-
-
-def _words(column: pa.ChunkedArray) -> list[str]:
-    """Return a dictionary column's values, each distinct one a single object."""
-    encoded = column.combine_chunks()
-    values = encoded.dictionary.to_pylist()
-    return [values[code] for code in encoded.indices.to_pylist()]
+    return [(asked_texts, codes), *((texts, row_of[codes, side.indices.to_numpy()]) for side in (a, b))]
 
 
 def _repeated(word: str, count: int) -> pa.Array:

@@ -39,7 +39,8 @@ ROWS = (
 
 def test_a_judging_is_made_from_its_question_and_its_two_answers_whatever_their_order_in_the_table() -> None:
     def made_from(question: str, first: str, second: str) -> str:
-        return text_sha256("\n".join(map(text_sha256, (QUESTIONS[question].text, first, second))))
+        hashes = map(text_sha256, (QUESTIONS[question].text, first, second))
+        return "".join(name[:kept] for name, kept in zip(hashes, (22, 21, 21), strict=True))
 
     units = {unit.key[:3]: unit.inputs_sha256 for unit in planned(answers(*ROWS)).units}
     assert units == {

@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from transplantqa.models.protocols import Identity
 from transplantqa.records import Answer, Judgement, Question
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,4 +41,13 @@ class Judge(Protocol):
 
     def close(self) -> None:
         """Release the model's memory."""
+        ...
+
+
+@runtime_checkable
+class OrdersColumns(Protocol):
+    """A judge that can also give the orders of millions of pairs at once; others are asked pair by pair."""
+
+    def order_columns(self, pairs: "pa.Table") -> "tuple[NDArray[np.int64], pa.Array]":
+        """Return what ``presentation_columns`` returns, agreeing with the judge's ``orders``."""
         ...

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Annotated
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 from pydantic import Field
 
 from transplantqa.generation import citations
 from transplantqa.generation.lexical import STOP_WORDS, content_stems, normalise, sentences, stem, words
-from transplantqa.judging.presentation import Side
+from transplantqa.judging.presentation import Side, presentation_columns
 from transplantqa.judging.protocols import Pair
 from transplantqa.judging.quantities import Quantity, quantities
 from transplantqa.models.protocols import Identity
@@ -72,6 +75,10 @@ class RulesJudge:
     def orders(self, question_id: str, document_a: str, document_b: str) -> tuple[Side, ...]:  # noqa: ARG002 - any pair
         """Return the one order judged: it can't matter."""
         return ("a",)
+
+    def order_columns(self, pairs: pa.Table) -> tuple[NDArray[np.int64], pa.Array]:
+        """Return the same for a whole table of pairs."""
+        return presentation_columns("fixed", pairs, seed=0)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """Yield one judgement a pair, in the order given."""

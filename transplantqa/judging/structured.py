@@ -4,12 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 from pydantic import Field
 
 from transplantqa.generation import citations
 from transplantqa.generation.prompts import Domain, Prompt, Renderer
 from transplantqa.judging.parsing import Parsed, parse
-from transplantqa.judging.presentation import OrderPolicy, Side, presentations
+from transplantqa.judging.presentation import OrderPolicy, Side, presentation_columns, presentations
 from transplantqa.judging.protocols import Pair
 from transplantqa.judging.verdict import reasoning_room, verdict_schema
 from transplantqa.models.protocols import Completion, Identity, LanguageModel, Message, Request
@@ -76,6 +79,10 @@ class StructuredJudge:
     def orders(self, question_id: str, document_a: str, document_b: str) -> tuple[Side, ...]:
         """Return which answer is shown first in each judging of a pair, by this judge's policy."""
         return presentations(self._order, question_id, document_a, document_b, seed=self._seed)
+
+    def order_columns(self, pairs: pa.Table) -> tuple[NDArray[np.int64], pa.Array]:
+        """Return the same for a whole table of pairs."""
+        return presentation_columns(self._order, pairs, seed=self._seed)
 
     def messages(self, pair: Pair) -> tuple[Message, ...]:
         """Return what the model would be sent for a pair."""

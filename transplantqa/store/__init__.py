@@ -4,7 +4,7 @@ from transplantqa.store.atomic import json_bytes, write_atomically
 from transplantqa.store.hashing import canonical_json, digest, file_sha256, text_sha256
 from transplantqa.store.ledger import MAX_ATTEMPTS, Ledger
 from transplantqa.store.locks import Waiting
-from transplantqa.store.matching import Unit, rows_sha256, units_table
+from transplantqa.store.matching import Hashed, Unit, joined_sha256, units_table
 from transplantqa.store.merge import MergeReport
 from transplantqa.store.method import ABSENT, Difference, Method, explain
 from transplantqa.store.prune import Unreferenced, delete_unreferenced, unreferenced
@@ -18,6 +18,7 @@ __all__ = [
     "MAX_ATTEMPTS",
     "WHOLE",
     "Difference",
+    "Hashed",
     "Ledger",
     "MergeReport",
     "Method",
@@ -34,9 +35,9 @@ __all__ = [
     "explain",
     "file_sha256",
     "find_run",
+    "joined_sha256",
     "json_bytes",
     "list_runs",
-    "rows_sha256",
     "run_id_of",
     "shard_column",
     "shard_of",

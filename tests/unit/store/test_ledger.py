@@ -13,7 +13,7 @@ import pytest
 
 from transplantqa.errors import StoreError
 from transplantqa.records import Outcome
-from transplantqa.store import WHOLE, Ledger, Method, Shard, Unit, rows_sha256, text_sha256, units_table, writer
+from transplantqa.store import WHOLE, Ledger, Method, Shard, Unit, joined_sha256, text_sha256, units_table, writer
 from transplantqa.store.tables import ANSWERS, EMBED, TableSpec
 
 MakeRow = Callable[..., dict[str, Any]]
@@ -488,10 +488,11 @@ def test_a_live_writer_keeps_its_journal_while_others_merge(
     assert "is being written by process" in caplog.text
 
 
-def test_rows_are_hashed_one_by_one_in_their_order() -> None:
-    table = pa.table({"a": ["1", "ü\u2028", ""], "b": ["2", "x", "y"]})
-    assert rows_sha256(table).to_pylist() == [text_sha256(text) for text in ("1\n2", "ü\u2028\nx", "\ny")]
+def test_a_row_of_three_texts_is_known_by_the_beginning_of_the_hash_of_each() -> None:
+    hashes = [text_sha256(text) for text in ("1", "ü\u2028", "")]
+    found = joined_sha256([(hashes, np.array([0, 1])), (hashes, np.array([2, 2])), (hashes[:1], np.array([0, 0]))])
+    assert found.to_pylist() == [hashes[row][:22] + hashes[2][:21] + hashes[0][:21] for row in (0, 1)]
 
 
 def test_no_rows_have_no_hashes() -> None:
-    assert rows_sha256(pa.table({"a": pa.array([], pa.string())})).to_pylist() == []
+    assert joined_sha256([([], np.array([], int))]).to_pylist() == []
