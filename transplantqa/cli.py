@@ -151,7 +151,7 @@ def help_text() -> str:
         "  transplantqa run --help lists the configuration groups and their choices.",
         "",
         "Exit codes: 0 done, 2 configuration, 3 input, 4 model, 5 disk or ledger, 6 too many failures, 75 interrupted.",
-        "A research instrument: nothing here ranks institutions or gives medical advice.",
+        "A research instrument: nothing here ranks institutions or gives advice, medical or other.",
         "",
     ]
     return "\n".join(lines)

@@ -44,6 +44,9 @@ class Domain(_Data):
         role: who the model is told to be.
         reader: who asks the questions.
         abstention: the exact reply that means the document doesn't address the question.
+        significance: what the judge grades of a difference.
+        significance_scale: what its high, medium and low mean.
+        advice: the kind of advice that documents of this domain give, and nothing made from them does.
     """
 
     name: NonEmpty
@@ -54,10 +57,13 @@ class Domain(_Data):
     role: NonEmpty
     reader: NonEmpty
     abstention: NonEmpty
+    significance: NonEmpty = "practical significance"
+    significance_scale: NonEmpty = "High: could cause harm; medium: changes what somebody does; low: matters little."
+    advice: NonEmpty = "professional"
 
     def placeholders(self) -> dict[str, str]:
         """Return what prompt templates can name besides a call's own fields."""
-        return {key: value for key, value in self.model_dump().items() if key != "name"}
+        return {key: value for key, value in self.model_dump().items() if key not in {"name", "advice"}}
 
 
 class Prompt(_Data):

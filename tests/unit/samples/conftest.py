@@ -1,4 +1,4 @@
-"""The sample as the tests see it: read with the standard library alone, so that only gold.py is under test."""
+"""The samples as the tests see them: read with the standard library alone, so that only gold.py is under test."""
 
 import csv
 import re
@@ -10,7 +10,9 @@ import pytest
 
 from transplantqa.corpus.gold import Gold, load_gold
 from transplantqa.records import Document, Question
-from transplantqa.samples.transplant.build import FOLDER
+from transplantqa.samples import tenancy, transplant
+
+SAMPLES = {sample.__name__.rsplit(".", 1)[-1]: Path(str(sample.__file__)).parent for sample in (transplant, tenancy)}
 
 
 def squeeze(text: str) -> str:
@@ -27,14 +29,21 @@ def values(cell: str) -> tuple[str, ...]:
     return tuple(value for value in cell.split("|") if value)
 
 
-@pytest.fixture(scope="session")
-def documents() -> list[Document]:
+@pytest.fixture(scope="module", params=list(SAMPLES.values()), ids=list(SAMPLES))
+def folder(request: pytest.FixtureRequest) -> Path:
+    """Return the folder of each sample in turn; a test module of one sample overrides it."""
+    path: Path = request.param
+    return path
+
+
+@pytest.fixture(scope="module")
+def documents(folder: Path) -> list[Document]:
     return [
         Document(
             document_id=row["document_id"],
             institution=row["institution"],
             group=row["group"],
-            phase=row["phase"],
+            phase=row["phase"] or None,
             title=row["title"],
             year=int(row["year"]),
             source_file=row["path"],
@@ -46,12 +55,12 @@ def documents() -> list[Document]:
             redistributable=row["redistributable"] == "true",
             verdict="accept",
         )
-        for row in read_rows(FOLDER / "manifest.csv")
+        for row in read_rows(folder / "manifest.csv")
     ]
 
 
-@pytest.fixture(scope="session")
-def questions() -> list[Question]:
+@pytest.fixture(scope="module")
+def questions(folder: Path) -> list[Question]:
     return [
         Question(
             row["id"],
@@ -61,39 +70,39 @@ def questions() -> list[Question]:
             values(row["subtopics"]),
             row["source"],
         )
-        for row in read_rows(FOLDER / "questions.csv")
+        for row in read_rows(folder / "questions.csv")
     ]
 
 
-@pytest.fixture(scope="session")
-def gold(questions: list[Question], documents: list[Document]) -> Gold:
-    return load_gold(FOLDER / "gold.yaml", questions, documents)
+@pytest.fixture(scope="module")
+def gold(folder: Path, questions: list[Question], documents: list[Document]) -> Gold:
+    return load_gold(folder / "gold.yaml", questions, documents)
 
 
-@pytest.fixture(scope="session")
-def sources(documents: list[Document]) -> dict[str, str]:
-    return {d.document_id: (FOLDER / "source" / f"{d.document_id}.md").read_text("utf-8") for d in documents}
+@pytest.fixture(scope="module")
+def sources(folder: Path, documents: list[Document]) -> dict[str, str]:
+    return {d.document_id: (folder / "source" / f"{d.document_id}.md").read_text("utf-8") for d in documents}
 
 
-@pytest.fixture(scope="session")
-def pdf_pages(documents: list[Document]) -> dict[str, list[str]]:
+@pytest.fixture(scope="module")
+def pdf_pages(folder: Path, documents: list[Document]) -> dict[str, list[str]]:
     pages = {}
     for document in documents:
-        with pdfium.PdfDocument(FOLDER / document.source_file) as pdf:
+        with pdfium.PdfDocument(folder / document.source_file) as pdf:
             pages[document.document_id] = [page.get_textpage().get_text_range() for page in pdf]
     return pages
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def squeezed_sources(sources: dict[str, str]) -> dict[str, str]:
     return {document_id: squeeze(text) for document_id, text in sources.items()}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def squeezed_pdfs(pdf_pages: dict[str, list[str]]) -> dict[str, str]:
     return {document_id: squeeze("\n".join(pages)) for document_id, pages in pdf_pages.items()}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def squeezed_quotes(gold: Gold) -> list[tuple[str, str]]:
     return [(cell.document_id, squeeze(quote)) for cell in gold.evidence for quote in cell.quotes]

@@ -1,32 +1,6 @@
 """How each handbook is set: no two alike, as no two centers' print shops are."""
 
-from dataclasses import dataclass
-from typing import Literal
-
-HeadingCase = Literal["as_written", "capitals"]
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Typography of one handbook. Sizes in points; ``{page}`` and ``{pages}`` are filled in running heads and feet."""
-
-    body_font: str = "Helvetica"
-
-    heading_font: str = "Helvetica-Bold"
-    body_size: float = 10.5
-    title_size: float = 22
-    heading_sizes: tuple[float, float] = (15, 12)
-    heading_case: HeadingCase = "as_written"
-    heading_colour: str = "#000000"
-    alignment: Literal["left", "justified"] = "left"
-    columns: Literal[1, 2] = 1
-    margin: float = 72
-    bullet: str = "\N{BULLET}"
-    head: str = ""
-    foot: str = "{page}"
-    foot_side: Literal["left", "centre", "right"] = "centre"
-    outline: bool = False
-
+from transplantqa.samples.look import Look
 
 LOOKS: dict[str, Look] = {
     "kidney_center_a_combined": Look(

@@ -7,8 +7,8 @@ from functools import partial
 from io import BytesIO
 from typing import Any
 
-from transplantqa.samples.transplant.looks import Look
-from transplantqa.samples.transplant.markup import Block
+from transplantqa.samples.look import Look
+from transplantqa.samples.markup import Block
 
 
 def render(blocks: Sequence[Block], look: Look, title: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The small Markdown the handbooks are written in, parsed into blocks."""
+"""The small Markdown the samples are written in, parsed into blocks."""
 
 import re
 from collections.abc import Iterator

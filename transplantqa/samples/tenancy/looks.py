@@ -1,0 +1,72 @@
+"""How each guide is set: no two alike."""
+
+from transplantqa.samples.look import Look
+
+LOOKS: dict[str, Look] = {
+    "private_state_p": Look(
+        heading_sizes=(16, 12),
+        heading_colour="#24476B",
+        head="State P Office of Housing | Renting Your Home",
+        foot="Page {page} of {pages}",
+        outline=True,
+    ),
+    "private_state_q": Look(
+        body_font="Times-Roman",
+        heading_font="Helvetica-Bold",
+        body_size=11.5,
+        heading_sizes=(16, 12),
+        head="Tenants' Questions, Answered",
+        foot="Department of Fair Housing, State Q - {page}",
+        foot_side="right",
+    ),
+    "private_state_r": Look(
+        body_size=10,
+        title_size=18,
+        heading_sizes=(14, 11),
+        heading_case="capitals",
+        columns=2,
+        margin=54,
+        bullet="-",
+        head="STATE R RENTAL CODE",
+        foot="Consumer Counsel of State R     p. {page}",
+        foot_side="left",
+    ),
+    "private_state_s": Look(
+        body_font="Times-Roman",
+        heading_font="Times-Bold",
+        body_size=12,
+        title_size=24,
+        heading_sizes=(17, 13),
+        alignment="justified",
+        margin=86,
+        head="Home, Lease and Law",
+        foot="- {page} -",
+    ),
+    "public_state_p": Look(
+        body_size=11,
+        heading_sizes=(17, 13),
+        heading_colour="#5A3A1E",
+        head="State P Public Housing Agency | Resident Handbook",
+        foot="{page}",
+    ),
+    "public_state_q": Look(
+        body_font="Times-Roman",
+        heading_font="Times-BoldItalic",
+        body_size=11.5,
+        title_size=20,
+        heading_sizes=(15, 12.5),
+        margin=80,
+        head="House Rules and Rights",
+        foot="State Q Housing Authority - {page} of {pages}",
+        foot_side="right",
+    ),
+    "public_state_r": Look(
+        body_size=12.5,
+        title_size=26,
+        heading_sizes=(18, 14),
+        heading_colour="#2E5E3E",
+        head="Welcome Home",
+        foot="Community Housing Trust   {page}",
+        foot_side="left",
+    ),
+}
