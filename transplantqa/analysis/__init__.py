@@ -1,6 +1,7 @@
 """Measures, intervals and verdicts computed from a run's tables; definitions in ``docs/measures.md``."""
 
 from transplantqa.analysis.audit import audit
+from transplantqa.analysis.further import with_further_findings
 from transplantqa.analysis.gold import GoldFacts, gold_figures
 from transplantqa.analysis.instrument import not_an_instrument, support_figures
 from transplantqa.analysis.settings import Analysis
@@ -15,4 +16,5 @@ __all__ = [
     "gold_figures",
     "not_an_instrument",
     "support_figures",
+    "with_further_findings",
 ]

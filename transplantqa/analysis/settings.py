@@ -5,7 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from transplantqa.models.protocols import Embedder
+
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+CosineDistance = Annotated[float, Field(ge=0.0, le=2.0)]
 SeverityWeights = dict[Literal["low", "medium", "high"], Annotated[float, Field(ge=0.0, le=1.0)]]
 
 DEFAULT_SEVERITY_WEIGHTS: Mapping[str, float] = {"low": 1 / 3, "medium": 2 / 3, "high": 1.0}
@@ -24,6 +27,11 @@ class Analysis:
         broad_agreement_min_questions: questions both documents address before their broad agreement is computed.
         permutations: relabellings of institutions in the test of broad agreement; 0 makes none.
         spanning_phases: phases compatible with every other.
+        embedder: embeds divergence topics; none: no themes are made.
+        theme_distance: cosine distance up to which topics are joined to a theme.
+        theme_other_distances: at which the themes' stability is shown.
+        prediction_min_visible_pairs: of a question whose divergence is to be predicted.
+        prediction_min_questions: below so many of them nothing is predicted.
         min_absence_balanced_accuracy: below it the answers are no instrument.
         min_judge_kappa: below it the judge is no instrument.
         min_support_rate: share of answers supported by their evidence; below it the answers are no instrument.
@@ -43,6 +51,11 @@ class Analysis:
         broad_agreement_min_questions: Annotated[int, Field(ge=1)] = 20,
         permutations: Annotated[int, Field(ge=0, le=1_000_000)] = 1000,
         spanning_phases: tuple[str, ...] = (),
+        embedder: Embedder | None = None,
+        theme_distance: CosineDistance = 0.35,
+        theme_other_distances: tuple[CosineDistance, ...] = (0.3, 0.4),
+        prediction_min_visible_pairs: Annotated[int, Field(ge=1)] = 30,
+        prediction_min_questions: Annotated[int, Field(ge=20)] = 100,
         min_absence_balanced_accuracy: Share = 0.8,
         min_judge_kappa: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.6,
         min_support_rate: Share = 0.9,
@@ -59,6 +72,11 @@ class Analysis:
         self.broad_agreement_min_questions = broad_agreement_min_questions
         self.permutations = permutations
         self.spanning_phases = tuple(spanning_phases)
+        self.embedder = embedder
+        self.theme_distance = theme_distance
+        self.theme_other_distances = tuple(theme_other_distances)
+        self.prediction_min_visible_pairs = prediction_min_visible_pairs
+        self.prediction_min_questions = prediction_min_questions
         self.min_absence_balanced_accuracy = min_absence_balanced_accuracy
         self.min_judge_kappa = min_judge_kappa
         self.min_support_rate = min_support_rate
@@ -67,4 +85,5 @@ class Analysis:
 
     def identity(self) -> dict[str, Any]:
         """Return every setting: each can change a figure or what is said of it."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        told = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return told | {"embedder": None if self.embedder is None else dict(self.embedder.identity())}

@@ -29,3 +29,7 @@ class Findings:
 
     metrics: Mapping[str, float | int]
     tables: Mapping[str, pa.Table]
+
+    def with_more(self, other: "Findings") -> "Findings":
+        """Return these findings and others of the same run."""
+        return Findings({**self.metrics, **other.metrics}, {**self.tables, **other.tables})
