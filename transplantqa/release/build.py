@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,14 @@ import pyarrow.parquet as pq
 
 from transplantqa.errors import InputError
 from transplantqa.release.card import CardFacts, SplitFile, card, fill
-from transplantqa.release.features import SHARED_SPLIT, SYSTEM_CONFIGS, features
+from transplantqa.release.features import OPTIONAL_CONFIGS, SHARED_SPLIT, SYSTEM_CONFIGS, features
 from transplantqa.release.manifests import manifest, manifest_bytes
 from transplantqa.release.names import DocumentNames, Pseudonyms, split_names
 from transplantqa.release.publish import Publisher
+from transplantqa.release.record import RECORD_FILE, listed_files, make_record, table_path
+from transplantqa.release.scan import contacts
 from transplantqa.release.settings import ReleaseSettings
-from transplantqa.release.sources import Sources, gather
+from transplantqa.release.sources import Sources, gather, source_texts
 from transplantqa.store.atomic import refusals, write_atomically
 from transplantqa.store.run_folder import RunFolder
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from datasets import Features
 
 PAGES = ("datasheet.md", "schema.md", "DATA_LICENSE")
-_MARK = ".transplantqa-release"
 _BATCH_ROWS = {"evidence": 2_048}
 _DEFAULT_BATCH_ROWS = 65_536
 
@@ -71,10 +72,11 @@ def _build(
     sources = gather(runs.values())
     names = _document_names(settings)
     publisher = Publisher(names, sources.texts())
-    files = _write_shared(folder, sources, names, schemas)
+    written = _write_shared(folder, sources, names, schemas)
     for config in SYSTEM_CONFIGS:
         for system, run in runs.items():
-            files.append(_write_system(folder, config, splits[system], run, publisher, schemas[config]))
+            written.append(_write_system(folder, config, splits[system], run, publisher, schemas[config]))
+    files = [file for file in written if file.rows]
     facts = CardFacts({splits[system]: run for system, run in runs.items()}, files, sources.withheld())
     for system, run in runs.items():
         content = manifest_bytes(manifest(run, splits[system], names))
@@ -82,11 +84,13 @@ def _build(
     for page in PAGES:
         _write(folder / page, fill(page, settings, facts).encode())
     _write(folder / "README.md", card(settings, facts, schemas).encode())
-    _write(folder / _MARK, b"Built by transplantqa release; replaced by the next.\n")
-    _keep_names(names, settings)
     rows: dict[str, dict[str, int]] = {}
     for file in files:
         rows.setdefault(file.config, {})[file.split] = file.rows
+    record = make_record(settings, schemas, rows, {split: system for system, split in splits.items()})
+    own = contacts(folder, rows, source_texts(runs.values(), names))
+    _write(folder / RECORD_FILE, replace(record, contacts=own, files=listed_files(folder)).content())
+    _keep_names(names, settings)
     return ReleaseSummary(folder, rows, splits, sources.withheld())
 
 
@@ -115,15 +119,21 @@ def _write_system(
     folder: Path, config: str, split: str, run: RunFolder, publisher: Publisher, schema: "Features"
 ) -> SplitFile:
     arrow_schema = schema.arrow_schema
-    source = run.batches(config, _BATCH_ROWS.get(config, _DEFAULT_BATCH_ROWS))
+    source = _source(config, run)
     batches = (publisher.publish(config, batch, arrow_schema) for batch in source)
     return _write_split(folder, config, split, batches, arrow_schema)
+
+
+def _source(config: str, run: RunFolder) -> Iterable[pa.RecordBatch]:
+    if config in OPTIONAL_CONFIGS and not run.has_table(config):
+        return ()
+    return run.batches(config, _BATCH_ROWS.get(config, _DEFAULT_BATCH_ROWS))
 
 
 def _write_split(
     folder: Path, config: str, split: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema
 ) -> SplitFile:
-    relative = f"{config}/{split}.parquet"
+    relative = table_path(config, split)
     path = folder / relative
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = size_bytes = 0
@@ -132,6 +142,8 @@ def _write_split(
             writer.write_batch(batch)
             rows += batch.num_rows
             size_bytes += batch.nbytes
+    if not rows:
+        path.unlink()  # datasets can't load a split without rows: one that isn't there says the same
     return SplitFile(config, split, relative, rows, size_bytes)
 
 
@@ -157,7 +169,7 @@ def _check_target(target: Path, settings: ReleaseSettings) -> None:
         )
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: is a file, so no release can be built there.\nChoose another folder=…")
-    if target.is_dir() and any(target.iterdir()) and not (target / _MARK).is_file():
+    if target.is_dir() and any(target.iterdir()) and not (target / RECORD_FILE).is_file():
         raise InputError(
             f"{target}: holds something that isn't an earlier release, so it is left alone.\nChoose another folder=…"
         )

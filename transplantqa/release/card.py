@@ -71,7 +71,7 @@ def fill(template: str, settings: ReleaseSettings, facts: CardFacts) -> str:
         configs=_config_table(facts),
         systems=_system_table(facts.systems),
         measures=_measure_table(facts.systems),
-        instrument=_instrument(facts.systems),
+        instrument=_instrument(facts.systems, settings.waiver),
         withheld=_withheld(facts),
         first_split=next(iter(facts.systems), SHARED_SPLIT),
         names=_names(settings),
@@ -80,6 +80,8 @@ def fill(template: str, settings: ReleaseSettings, facts: CardFacts) -> str:
 
 def _metadata(settings: ReleaseSettings, facts: CardFacts, schemas: Mapping[str, "Features"]) -> dict[str, Any]:
     rows = max((file.rows for file in facts.split_files), default=0)
+    filled = {file.config for file in facts.split_files}
+    present = {config: schema for config, schema in schemas.items() if config in filled}
     return {
         "pretty_name": settings.title,
         "license": settings.licence,
@@ -87,8 +89,8 @@ def _metadata(settings: ReleaseSettings, facts: CardFacts, schemas: Mapping[str,
         "task_categories": ["question-answering", "text-classification"],
         "tags": list(TAGS),
         "size_categories": [next((name for limit, name in _SIZES if rows < limit), "n>10M")],
-        "configs": [_config(config, facts.split_files) for config in schemas],
-        "dataset_info": _dataset_info(facts.split_files, schemas),
+        "configs": [_config(config, facts.split_files) for config in present],
+        "dataset_info": _dataset_info(facts.split_files, present),
     }
 
 
@@ -146,8 +148,8 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _instrument(systems: Mapping[str, RunFolder]) -> str:
-    lines = []
+def _instrument(systems: Mapping[str, RunFolder], waiver: str | None) -> str:
+    lines = [] if waiver is None else [f"- **Waiver**: {_cell(waiver)}"]
     for split, run in systems.items():
         kappa = run.measures.metrics.get("judge_kappa")
         judged = (

@@ -1,6 +1,7 @@
 """The command ``release``: finds the runs, builds the folder, says what is in it."""
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rich import box
@@ -11,6 +12,7 @@ from rich.text import Text
 from transplantqa.config import ReleaseConfig, build
 from transplantqa.errors import ConfigError, InputError
 from transplantqa.release.build import ReleaseSummary, build_release
+from transplantqa.release.gates import Finding, findings, paragraphs
 from transplantqa.release.settings import ReleaseSettings
 from transplantqa.report.text import plain
 from transplantqa.store.run_folder import RunFolder, open_run
@@ -28,7 +30,7 @@ def release(config: ReleaseConfig) -> Path:
         raise ConfigError("release: not release settings.\nUse _target_: transplantqa.release.ReleaseSettings.")
     runs = by_system(open_run(Path(config.artifacts), reference) for reference in config.runs)
     summary = build_release(runs, Path(settings.folder), settings)
-    print_summary(summary)
+    print_summary(summary, findings(summary.folder))
     return summary.folder
 
 
@@ -49,8 +51,8 @@ def by_system(runs: Iterable[RunFolder]) -> dict[str, RunFolder]:
     return found
 
 
-def print_summary(summary: ReleaseSummary, console: Console | None = None) -> None:
-    """Print rows by config and split, what is left out, and how to load the folder."""
+def print_summary(summary: ReleaseSummary, found: Sequence[Finding], console: Console | None = None) -> None:
+    """Print rows by config and split, what is left out, what speaks against publishing, and what can be done next."""
     console = console or Console()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("config", "split"):
@@ -60,8 +62,8 @@ def print_summary(summary: ReleaseSummary, console: Console | None = None) -> No
         for split, rows in splits.items():
             table.add_row(config, split, f"{rows:,}")
     console.print(table)
-    lines = [*_withheld(summary), *_renamed(summary.splits), f"{summary.folder}", "", "Next:", *_next(summary)]
-    for line in lines:
+    lines = [*_withheld(summary), *_renamed(summary.splits), f"{summary.folder}", ""]
+    for line in [*lines, *_closed(found), "Next:", *_next(summary, found)]:
         console.print(Text(plain(line)), soft_wrap=True)
 
 
@@ -77,7 +79,14 @@ def _renamed(splits: Mapping[str, str]) -> list[str]:
     return [f"system {system} is split {split}" for system, split in splits.items() if system != split]
 
 
-def _next(summary: ReleaseSummary) -> list[str]:
-    return [
-        f"  python -c \"from datasets import load_dataset; print(load_dataset('{summary.folder}', 'comparisons'))\""
-    ]
+def _closed(found: Sequence[Finding]) -> list[str]:
+    if not found:
+        return []
+    return ["Before it may leave this machine:", "", *(f"{paragraph}\n" for paragraph in paragraphs(found))]
+
+
+def _next(summary: ReleaseSummary, found: Sequence[Finding]) -> list[str]:
+    load = f"load_dataset('{summary.folder}', 'comparisons')"
+    commands = [f'  python -c "from datasets import load_dataset; print({load})"']
+    push = f"  transplantqa push folder={shlex.quote(str(summary.folder))} repo=OWNER/NAME dry_run=yes"
+    return commands if found else [*commands, push]

@@ -17,8 +17,11 @@ SHARED_SPLIT = "shared"
 SHARED_CONFIGS = ("questions", "documents")
 """Configs that are the same for every system, with the one split ``shared``."""
 
-SYSTEM_CONFIGS = ("answers", "evidence", "comparisons")
+SYSTEM_CONFIGS = ("answers", "evidence", "comparisons", "themes", "judge_validation")
 """Configs with a split for every system."""
+
+OPTIONAL_CONFIGS = ("themes", "judge_validation")
+"""Configs without a split for a system whose themes weren't gathered, or whose judge wasn't validated."""
 
 
 def features() -> dict[str, "Features"]:
@@ -31,6 +34,8 @@ def features() -> dict[str, "Features"]:
         "answers": _answers,
         "evidence": _evidence,
         "comparisons": _comparisons,
+        "themes": _themes,
+        "judge_validation": _judge_validation,
     }
     return {config: Features(build()) for config, build in builders.items()}
 
@@ -107,4 +112,25 @@ def _comparisons() -> dict[str, Any]:
         "label": ClassLabel(names=list(LABELS)),
         **_values(silent_side="string", decided_by="string", consistent="bool", reasoning="string"),
         **_values(divergence_topic="string", significance="string"),
+    }
+
+
+def _themes() -> dict[str, Any]:
+    return {
+        **_values(theme="string", instances="int64", strings="int64", questions="int64", documents="int64"),
+        **_values(rated="int64", high="int64", high_share="float64", stability="float64"),
+        "paraphrases": _list("string"),
+    }
+
+
+def _judge_validation() -> dict[str, Any]:
+    from datasets import ClassLabel  # noqa: PLC0415
+
+    return {
+        **_values(question_id="string", document_a="string", document_b="string", stratum="string"),
+        **_values(inclusion_probability="float64", stratum_pairs="int64"),
+        "judge_label": ClassLabel(names=list(LABELS)),
+        **_values(judge_significance="string", decided_by="string"),
+        "label": ClassLabel(names=list(LABELS)),
+        **_values(significance="string", decided="string", ratings="int64"),
     }

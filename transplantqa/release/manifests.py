@@ -34,6 +34,7 @@ def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]
         "metrics": {name: value for name, value in run.measures.metrics.items() if not (hidden and _of_document(name))},
         "gold": dict(run.measures.gold),
         "not_an_instrument": list(run.measures.not_an_instrument),
+        "notes": list(run.measures.notes),
     }
 
 

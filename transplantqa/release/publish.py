@@ -25,7 +25,7 @@ class Publisher:
     texts: Mapping[str, str]
 
     def publish(self, config: str, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-        """Return the published form of a batch of ``answers``, ``evidence`` or ``comparisons``.
+        """Return the published form of a batch of one of ``SYSTEM_CONFIGS``.
 
         Raises:
             InputError: if the batch lacks a column or holds a label that isn't one.
@@ -34,6 +34,8 @@ class Publisher:
             "answers": self._answers,
             "evidence": self._evidence,
             "comparisons": self._comparisons,
+            "themes": lambda columns: columns,
+            "judge_validation": self._judge_validation,
         }[config]
         columns = shape(dict(zip(batch.schema.names, batch.columns, strict=True)))
         missing = [name for name in schema.names if name not in columns]
@@ -48,18 +50,27 @@ class Publisher:
         return {**columns, "document_id": mapped(columns["document_id"], self.names.document)}
 
     def _comparisons(self, columns: Columns) -> Columns:
-        left = mapped(columns["document_a"], self.names.document)
-        right = mapped(columns["document_b"], self.names.document)
-        # Pairs are unordered and kept with a < b, which new names may turn round.
-        turned = pc.greater(left, right)
+        pair, turned = self._pair(columns)
         side = mapped(columns["silent_side"], lambda value: {"a": "b", "b": "a"}.get(value, value))
         return {
             **columns,
-            "document_a": pc.if_else(turned, right, left),
-            "document_b": pc.if_else(turned, left, right),
+            **pair,
             "silent_side": pc.if_else(turned, side, columns["silent_side"]),
             "label": _class_labels(columns["label"]),
         }
+
+    def _judge_validation(self, columns: Columns) -> Columns:
+        pair, _ = self._pair(columns)
+        labels = {name: _class_labels(columns[name]) for name in ("judge_label", "label")}
+        return {**columns, **pair, **labels}
+
+    def _pair(self, columns: Columns) -> tuple[Columns, pa.Array]:
+        """Return a pair's published ids, and where they were turned: pairs are kept with a < b under any names."""
+        left = mapped(columns["document_a"], self.names.document)
+        right = mapped(columns["document_b"], self.names.document)
+        turned = pc.greater(left, right)
+        pair = {"document_a": pc.if_else(turned, right, left), "document_b": pc.if_else(turned, left, right)}
+        return pair, turned
 
     def _evidence(self, columns: Columns) -> Columns:
         return {

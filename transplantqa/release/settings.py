@@ -21,6 +21,10 @@ class ReleaseSettings:
         language: ISO 639-1 code of the texts.
         names: whether documents keep their ids, titles and file names or get pseudonyms.
         pseudonym_map: private file that keeps the pseudonyms stable across releases; never inside ``folder``.
+        waiver: why labels of a judge that wasn't validated against people are published all the same; it is printed on
+            the card. Null: they may not leave.
+        max_failure_rate: share of failed units of a system above which the release may not leave.
+        reviewed: telephone numbers, addresses and the like that a person has looked at and found public.
     """
 
     folder: str
@@ -30,3 +34,6 @@ class ReleaseSettings:
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
     names: Names = "kept"
     pseudonym_map: str = "artifacts/pseudonyms.json"
+    waiver: Annotated[str, Field(min_length=20)] | None = None
+    max_failure_rate: Annotated[float, Field(ge=0.0, le=1.0)] = 0.05
+    reviewed: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transplantqa.errors import InputError
+from transplantqa.release.names import DocumentNames
 from transplantqa.store.hashing import digest
 from transplantqa.store.run_folder import RunFolder
 
@@ -59,6 +60,16 @@ def gather(runs: Iterable[RunFolder]) -> Sources:
         documents=[documents[key] for key in sorted(documents)],
         sections={key: sections[key] for key in sorted(sections)},
     )
+
+
+def source_texts(runs: Iterable[RunFolder], names: DocumentNames) -> dict[str, str]:
+    """Return published document id to the whole text that was read, also of documents whose text isn't published."""
+    texts: dict[str, dict[str, str]] = {}
+    for run in runs:
+        for batch in run.batches("sections", columns=["section_id", "document_id", "text"]):
+            for section_id, document_id, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                texts.setdefault(names.document(document_id), {})[section_id] = text
+    return {document: "\n".join(sections.values()) for document, sections in texts.items()}
 
 
 def _unite(known: dict[str, Row], rows: Iterable[Row], key: str, compared: Sequence[str] | None) -> list[str]:

@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -9,6 +10,17 @@ import yaml
 from transplantqa.errors import InputError
 from transplantqa.release import ReleaseSettings, build_release
 from transplantqa.release.command import by_system
+from transplantqa.release.features import features
+
+_PAIR = ("question_id", "document_a", "document_b", "stratum", "judge_label", "judge_significance", "decided_by")
+_JUDGED = pa.schema(
+    [
+        *(pa.field(name, pa.string()) for name in (*_PAIR, "label", "significance", "decided")),
+        pa.field("inclusion_probability", pa.float64()),
+        pa.field("stratum_pairs", pa.int64()),
+        pa.field("ratings", pa.int64()),
+    ]
+)
 
 
 def _settings(**changes: object) -> ReleaseSettings:
@@ -39,6 +51,44 @@ def test_each_config_has_one_file_a_split(write_run: Any, target: Path) -> None:
         "evidence/hybrid_14b.parquet",
         "questions/shared.parquet",
     ]
+
+
+def test_a_table_that_only_some_systems_have_is_a_split_of_those(write_run: Any, target: Path) -> None:
+    themed = write_run("themed")
+    facts: dict[str, Any] = {
+        "theme": "driving",
+        "instances": 3,
+        "strings": 2,
+        "questions": 1,
+        "documents": 2,
+        "rated": 2,
+        "high": 1,
+    }
+    row = {**facts, "high_share": 0.5, "stability": None, "paraphrases": ["driving", "when to drive"]}
+    schema = features()["themes"].arrow_schema
+    pq.write_table(pa.Table.from_pylist([row], schema=schema), themed.path / "themes.parquet")
+    summary = build_release({"baseline": write_run(), "themed": themed}, target, _settings())
+    assert summary.rows["themes"] == {"themed": 1}
+    assert pq.read_table(target / "themes/themed.parquet").to_pylist() == [row]
+
+
+def test_what_people_said_follows_its_pair_when_names_turn_it(write_run: Any, target: Path, tmp_path: Path) -> None:
+    run = write_run()
+    row: dict[str, Any] = {
+        "question_id": "q2",
+        "document_a": "kidney_a",
+        "document_b": "kidney_b",
+        "stratum": "judge/CONTRADICTORY",
+    }
+    row |= {"inclusion_probability": 0.5, "stratum_pairs": 2, "judge_label": "CONTRADICTORY", "label": None}
+    row |= {"judge_significance": "high", "decided_by": "judge", "significance": None, "decided": "missing"}
+    pq.write_table(pa.Table.from_pylist([{**row, "ratings": 0}], _JUDGED), run.path / "judge_validation.parquet")
+    settings = _settings(names="pseudonyms", pseudonym_map=str(tmp_path / "private.json"))
+    build_release({"baseline": run}, target, settings)
+    (pair,) = [row for row in pq.read_table(target / "comparisons/baseline.parquet").to_pylist() if row["label"] == 4]
+    (said,) = pq.read_table(target / "judge_validation/baseline.parquet").to_pylist()
+    assert (said["document_a"], said["document_b"]) == (pair["document_a"], pair["document_b"])
+    assert (said["judge_label"], said["label"], said["inclusion_probability"]) == (4, None, 0.5)
 
 
 def test_text_that_may_not_be_passed_on_is_nowhere_in_the_release(write_run: Any, target: Path) -> None:
