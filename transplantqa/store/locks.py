@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How patient a writer is: ``seconds`` for a holder that lives, calling ``between`` before every new try.
+    """How long a writer waits: ``seconds`` for a holder that lives, calling ``between`` before every new try.
 
     ``between`` may raise, to stop waiting.
     """
@@ -76,7 +76,7 @@ class WriterLock:
         with refusals("lock", self.path):
             while not self._try(content):
                 doubtful = not _is_here(self.path) and _beat(self.path) == first_beat
-                if time.monotonic() >= deadline and not doubtful:
+                if time.monotonic() >= deadline and not doubtful and is_live(self.path):  # it may just have ended
                     raise _held(self.path)
                 if not told:
                     _log.warning("Waiting for %s, held by %s", self.path, holder(self.path))

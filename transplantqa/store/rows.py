@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from transplantqa.errors import StoreError
 from transplantqa.records import Outcome
@@ -22,6 +23,7 @@ class RowCheck:
         self._table = spec.name
         self._names = frozenset(spec.schema.names)
         self._required = tuple(field.name for field in spec.schema if not field.nullable)
+        self._sound: set[frozenset[str]] = set()
 
     def __call__(self, row: Mapping[str, Any]) -> None:
         """Check one row.
@@ -29,14 +31,22 @@ class RowCheck:
         Raises:
             ValueError: a column is unknown, a required one is missing or null, or the outcome is not an ``Outcome``.
         """
-        if not row.keys() <= self._names:
-            unknown = sorted(row.keys() - self._names)
-            raise ValueError(f"table {self._table} has no column {', '.join(unknown)}")
-        empty = [name for name in self._required if row.get(name) is None]
-        if empty:
-            raise ValueError(f"table {self._table} requires a value for {', '.join(empty)}")
+        columns = frozenset(row)
+        if columns not in self._sound:
+            self._check_columns(columns)
+        for name in self._required:
+            if row[name] is None:
+                raise ValueError(f"table {self._table} requires a value for {name}")
         if row["outcome"] not in _OUTCOMES:
             raise ValueError(f"table {self._table}: {row['outcome']!r} is not an outcome")
+
+    def _check_columns(self, columns: frozenset[str]) -> None:
+        """Check a set of columns once: rows of one stage all have the same."""
+        if unknown := sorted(columns - self._names):
+            raise ValueError(f"table {self._table} has no column {', '.join(unknown)}")
+        if absent := [name for name in self._required if name not in columns]:
+            raise ValueError(f"table {self._table} requires a value for {', '.join(absent)}")
+        self._sound.add(columns)
 
 
 def to_batch(rows: Sequence[Mapping[str, Any]], spec: TableSpec) -> pa.RecordBatch:
@@ -49,6 +59,23 @@ def to_batch(rows: Sequence[Mapping[str, Any]], spec: TableSpec) -> pa.RecordBat
     except UnicodeEncodeError:
         _log.warning("Characters that UTF-8 can't hold were replaced by U+FFFD in %s", spec.name)
         return pa.RecordBatch.from_pylist([_encodable(row) for row in rows], schema=spec.schema)
+
+
+def described(batch: pa.RecordBatch, spec: TableSpec) -> pa.RecordBatch:
+    """Return rows in columns in the table's own order of columns.
+
+    Raises:
+        ValueError: a column is unknown, missing or of another type, a required one has a null, or an outcome isn't one.
+    """
+    if sorted(batch.schema.names) != sorted(spec.schema.names):
+        raise ValueError(f"table {spec.name} has columns {spec.schema.names}, not {batch.schema.names}")
+    for field in spec.schema:
+        column = batch[field.name]
+        if column.type != field.type or (column.null_count and not field.nullable):
+            raise ValueError(f"table {spec.name}: column {field.name} is not what it is described as")
+    if not pc.all(pc.is_in(batch["outcome"], pa.array(sorted(_OUTCOMES)))).as_py() and len(batch):
+        raise ValueError(f"table {spec.name}: an outcome is none")
+    return pa.RecordBatch.from_arrays([batch[name] for name in spec.schema.names], schema=spec.schema)
 
 
 def converts(row: Mapping[str, Any], spec: TableSpec) -> bool:
