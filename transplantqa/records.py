@@ -267,3 +267,11 @@ def answer_from_row(row: Mapping[str, Any]) -> Answer:
     values["outcome"] = Outcome(row["outcome"])
     values["citations"] = tuple(Citation(**citation) for citation in row["citations"])
     return Answer(**values)
+
+
+def judgement_from_row(row: Mapping[str, Any]) -> Judgement:
+    """Return the judgement a row of the judgements table holds."""
+    values = {name: row[name] for name in Judgement.__dataclass_fields__}
+    values["outcome"] = Outcome(row["outcome"])
+    values["label"] = None if row["label"] is None else Label(row["label"])
+    return Judgement(**values)

@@ -14,15 +14,18 @@ from transplantqa.corpus.ingested import SourceFile
 from transplantqa.corpus.protocols import Corpus
 from transplantqa.corpus.stage_rows import to_row
 from transplantqa.generation.protocols import Cell, Generator, ResolvedPassage
-from transplantqa.judging.pairs import enumerate_pairs, to_judge
+from transplantqa.judging.groups import Groups
+from transplantqa.judging.pairs import to_judge
+from transplantqa.judging.prescreens import RULE
 from transplantqa.judging.presentation import judging_order
-from transplantqa.judging.protocols import Judge, OrdersColumns, Pair
+from transplantqa.judging.protocols import Judge, OrdersColumns, Pair, Prescreen
 from transplantqa.records import Answer, Evidence, Question, Section, answer_from_row, evidence_from_row
+from transplantqa.rereading import reread_judgements
 from transplantqa.retrieval.elsewhere import source_read
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
 from transplantqa.store import Hashed, Unit, digest, joined_sha256, text_sha256, units_table
 from transplantqa.store.tables import ANSWERS, EVIDENCE, INGEST, JUDGEMENTS
-from transplantqa.workshop import Rows, Stage, Workshop
+from transplantqa.workshop import Rows, Stage, Workshop, units_of
 
 PREFIX_BUCKETS = 8
 """Questions of one document fall into this many prefix groups, so that shards can share a large document."""
@@ -138,31 +141,60 @@ def generate(shop: Workshop, generator: Generator, retrieved: Stage, readings: R
 
 
 def plan_judgements(
-    shop: Workshop, judge: Judge, answers: pa.Table, questions: Mapping[str, Question]
+    shop: Workshop,
+    judge: Judge,
+    answers: pa.Table,
+    questions: Mapping[str, Question],
+    prescreen: Prescreen = RULE,
 ) -> tuple[pa.Table, Stage]:
     """Pre-screen the pairs of these answers, plan the judging of those left; return all pairs and the stage."""
-    pairs = enumerate_pairs(answers)
+    pairs = prescreen.pairs(answers)
     planned = _planned_pairs(judge, to_judge(pairs).select(_PAIR), answers, questions)
+    if judge.group_size > 1:
+        planned = Groups(planned, judge.group_size).with_inputs()
     return pairs, shop.stage("compare", JUDGEMENTS, judge.identity(), planned, _pair_groups)
 
 
 def compare(
-    shop: Workshop, judge: Judge, answers: pa.Table, questions: Mapping[str, Question]
+    shop: Workshop,
+    judge: Judge,
+    answers: pa.Table,
+    questions: Mapping[str, Question],
+    prescreen: Prescreen = RULE,
 ) -> tuple[pa.Table, Stage]:
-    """Judge the pairs of answers that the pre-screen leaves; return all pairs, screened, and the judging stage."""
-    pairs, stage = plan_judgements(shop, judge, answers, questions)
+    """Judge the pairs of answers that the pre-screen leaves; return all pairs, screened, and the judging stage.
+
+    Replies that an earlier parser could not read are read again first, without calls.
+    """
+    pairs, stage = plan_judgements(shop, judge, answers, questions, prescreen)
+    groups = Groups(stage.planned, judge.group_size) if judge.group_size > 1 else None
+    reread_judgements(shop, stage, judge, groups)
 
     def make(pending: Sequence[Unit]) -> Rows:
         texts = _answers_by_cell(answers)
-        todo = []
-        for unit in pending:
-            question, a, b, _, side, replicate = map(str, unit.key)
-            first, second = texts[question, a], texts[question, b]
-            todo.append(Pair(questions[question], first, second, side, int(replicate)))  # type: ignore[arg-type]
-        yield from (judgement.row() for judgement in judge.judge(judging_order(todo)))
+        wanted = {unit.key for unit in pending}
+        if groups is None:
+            todo = [_pair(unit.key, texts, questions) for unit in pending]
+        else:
+            company = groups.company(wanted)
+            keys = [unit.key for unit in units_of(stage.planned.take(pa.array(company)))]
+            numbered = zip(keys, groups.numbers[company].tolist(), strict=True)
+            todo = [_pair(key, texts, questions, group) for key, group in numbered]
+        for judgement in judge.judge(judging_order(todo)):
+            row = judgement.row()
+            if tuple(row[name] for name in JUDGEMENTS.key) in wanted:
+                yield row
 
     shop.work(stage, make)
     return pairs, stage
+
+
+def _pair(
+    key: tuple[str | int, ...], texts: Mapping[CellKey, Answer], questions: Mapping[str, Question], group: int = 0
+) -> Pair:
+    question, a, b, _, side, replicate = map(str, key)
+    shown_first: Any = side
+    return Pair(questions[question], texts[question, a], texts[question, b], shown_first, int(replicate), group)
 
 
 def content_sha256(source: SourceDocument) -> str:
@@ -214,9 +246,13 @@ def _planned_pairs(judge: Judge, pairs: pa.Table, answers: pa.Table, questions: 
     """Return the units of pairs to be judged, a judging order each, column by column: there may be millions."""
     inputs = joined_sha256(_pair_inputs(pairs, answers, questions))
     rows, sides = judge.order_columns(pairs) if isinstance(judge, OrdersColumns) else _orders_one_by_one(judge, pairs)
+    replicates = np.tile(np.arange(judge.replicates, dtype=np.int32), len(rows))
+    if judge.replicates > 1:
+        sides = sides.take(pa.array(np.repeat(np.arange(len(rows)), judge.replicates)))
+        rows = np.repeat(rows, judge.replicates)
     columns = [pairs[name].cast(pa.string()).take(pa.array(rows)) for name in _PAIR]
     columns += [_repeated("default", len(rows)), sides]
-    columns += [pa.nulls(len(rows), pa.int32()).fill_null(0), inputs.take(pa.array(rows))]
+    columns += [pa.array(replicates), inputs.take(pa.array(rows))]
     return pa.table(columns, names=[*JUDGEMENTS.key, "inputs_sha256"])
 
 

@@ -1,17 +1,16 @@
 """Comparisons: what the pre-screen and the judgements, together, say of every pair."""
 
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from transplantqa.judging.protocols import DisagreementPolicy
 from transplantqa.records import Label, Outcome
 from transplantqa.store.tables import COMPARISONS
 
-DisagreementPolicy = Literal["a_first", "milder", "severer", "exclude"]
 Rows = NDArray[np.int64]
 
 BATCH_PAIRS = 500_000

@@ -20,9 +20,10 @@ from transplantqa.models.reasoning import split_reasoning
 from transplantqa.records import CONFLICT_LABELS, Label, Outcome, Significance
 
 _SIGNIFICANCES: dict[str, Significance] = {"low": "low", "medium": "medium", "high": "high"}
+_TOPIC_NAMES = ("divergence_topic", "topic")
 _SHOWN = ("first", "second", "both")
 _OBJECT_START = re.compile(r"\{\s*(?:[\"'}]|$)")
-_LONGEST_REPLY = 200_000
+LONGEST_REPLY = 200_000
 """Characters; longer is a runaway. Ours."""
 
 
@@ -42,7 +43,7 @@ class Parsed:
     error: str | None = None
 
 
-class _Refused(Exception):  # noqa: N818 - the reply's fault, turned into an outcome at once
+class Refused(Exception):  # noqa: N818 - the reply's fault, turned into an outcome at once
     """Why a reply can't be read."""
 
 
@@ -52,15 +53,38 @@ def parse(raw: str) -> Parsed:
     if not reply.closed:
         return Parsed(Outcome.REASONING_UNCLOSED, reasoning=reply.reasoning, error="no answer after the reasoning")
     try:
-        stated = _the_object(reply.text)
-        label = _label(stated)
-    except _Refused as refusal:
+        return _parsed(_the_object(reply.text), reply.reasoning)
+    except Refused as refusal:
         return Parsed(Outcome.PARSE_FAILED, reasoning=reply.reasoning, error=str(refusal))
+
+
+def parse_details(raw: str) -> tuple[str | None, Significance | None]:
+    """Read the topic and the significance of a conflict whose label is known; what can't be read is null."""
+    reply = split_reasoning(raw)
+    try:
+        found = [item for item in objects(reply.text) if _text(item, *_TOPIC_NAMES) or _significance(item)]
+    except Refused:
+        return None, None
+    if not found or any(item != found[0] for item in found[1:]):
+        return None, None
+    return _topic(found[0]), _significance(found[0])
+
+
+def parse_object(stated: Mapping[str, Any], reasoning: str | None = None) -> Parsed:
+    """Read one verdict that stands in a larger reply, keys folded as ``objects`` folds them."""
+    try:
+        return _parsed({"label": None, **stated}, reasoning)
+    except Refused as refusal:
+        return Parsed(Outcome.PARSE_FAILED, reasoning=reasoning, error=str(refusal))
+
+
+def _parsed(stated: Mapping[str, Any], reasoning: str | None) -> Parsed:
+    label = _label(stated)
     in_conflict = label in CONFLICT_LABELS
     return Parsed(
         Outcome.OK,
         label=label,
-        reasoning=_text(stated, "reasoning", "rationale", "explanation") or reply.reasoning,
+        reasoning=_text(stated, "reasoning", "rationale", "explanation") or reasoning,
         divergence_topic=_topic(stated) if label is not Label.ABSENT else None,
         significance=_significance(stated) if in_conflict else None,
         silent_shown=_silent(stated) if label is Label.ABSENT else None,
@@ -68,18 +92,22 @@ def parse(raw: str) -> Parsed:
 
 
 def _the_object(text: str) -> Mapping[str, Any]:
-    if len(text) > _LONGEST_REPLY:
-        raise _Refused("runaway reply")
-    found: list[Mapping[str, Any]] = [item for item in _objects(text) if "label" in item]
+    if len(text) > LONGEST_REPLY:
+        raise Refused("runaway reply")
+    found: list[Mapping[str, Any]] = [item for item in objects(text) if "label" in item]
     if not found:
-        raise _Refused("no JSON object with a label" if text.strip() else "empty reply")
+        raise Refused("no JSON object with a label" if text.strip() else "empty reply")
     if any(item != found[0] for item in found[1:]):
-        raise _Refused("several different JSON objects")
+        raise Refused("several different JSON objects")
     return found[0]
 
 
-def _objects(text: str) -> list[Mapping[str, Any]]:
-    """Every outermost JSON object of ``text``; a brace that opens an object and does not decode refuses the reply."""
+def objects(text: str) -> list[Mapping[str, Any]]:
+    """Return every outermost JSON object of ``text``, keys folded.
+
+    Raises:
+        Refused: a brace opens an object that does not decode, or a key is given twice.
+    """
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_without_duplicates)
     found = []
     position = text.find("{")
@@ -88,7 +116,7 @@ def _objects(text: str) -> list[Mapping[str, Any]]:
             value, end = decoder.raw_decode(text, position)
         except (json.JSONDecodeError, RecursionError) as error:
             if _OBJECT_START.match(text, position):
-                raise _Refused("malformed or cut-off JSON object") from error
+                raise Refused("malformed or cut-off JSON object") from error
             end = position + 1
         else:
             found.append(value)
@@ -100,7 +128,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key.strip().casefold() for key, _ in pairs]
     repeated = sorted({key for key in keys if keys.count(key) > 1})
     if repeated:
-        raise _Refused(f"key given twice: {', '.join(repeated)}")
+        raise Refused(f"key given twice: {', '.join(repeated)}")
     return {key.strip().casefold(): value for key, value in pairs}
 
 
@@ -108,7 +136,7 @@ def _label(stated: Mapping[str, Any]) -> Label:
     value = stated["label"]
     name = value.strip().upper() if isinstance(value, str) else None
     if name is None or name not in Label.__members__:
-        raise _Refused(f"unknown label: {str(value)[:80]!r}")
+        raise Refused(f"unknown label: {str(value)[:80]!r}")
     return Label[name]
 
 
@@ -121,7 +149,7 @@ def _text(stated: Mapping[str, Any], *names: str) -> str | None:
 
 
 def _topic(stated: Mapping[str, Any]) -> str | None:
-    single = _text(stated, "divergence_topic", "topic")
+    single = _text(stated, *_TOPIC_NAMES)
     several = stated.get("topics")
     if single is None and isinstance(several, list):
         single = "; ".join(item.strip() for item in several if isinstance(item, str) and item.strip()) or None

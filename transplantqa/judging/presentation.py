@@ -53,13 +53,16 @@ def presentation_columns(policy: OrderPolicy, pairs: pa.Table, *, seed: int) -> 
 
 
 def judging_order(pairs: Iterable[Pair]) -> list[Pair]:
-    """Order pairs so that neighbours share the longest prompt prefix: question, answer shown first, then the other."""
+    """Order pairs so that neighbours share the longest prompt prefix: question, answer shown first, then the other.
+
+    The pairs of a group stay together.
+    """
     return sorted(pairs, key=_prefix_key)
 
 
-def _prefix_key(pair: Pair) -> tuple[str, str, str, int]:
+def _prefix_key(pair: Pair) -> tuple[str, str, int, str, int]:
     first, second = shown(pair)
-    return (pair.question.question_id, first, second, pair.replicate)
+    return (pair.question.question_id, first, pair.group, second, pair.replicate)
 
 
 def shown(pair: Pair) -> tuple[str, str]:

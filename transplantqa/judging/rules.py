@@ -14,7 +14,7 @@ from pydantic import Field
 from transplantqa.generation import citations
 from transplantqa.generation.lexical import STOP_WORDS, content_stems, normalise, sentences, stem, words
 from transplantqa.judging.presentation import Side, presentation_columns
-from transplantqa.judging.protocols import Pair
+from transplantqa.judging.protocols import DisagreementPolicy, Pair
 from transplantqa.judging.quantities import Quantity, quantities
 from transplantqa.models.protocols import Identity
 from transplantqa.records import CONFLICT_LABELS, Judgement, Label, Outcome, Significance
@@ -60,6 +60,10 @@ class RulesJudge:
         consistent_with_numbers_from: share of rule 3 beside an agreeing quantity.
     """
 
+    group_size = 1
+    replicates = 1
+    disagreement: DisagreementPolicy = "a_first"
+
     def __init__(self, *, consistent_from: Share, consistent_with_numbers_from: Share) -> None:
         self._consistent_from = consistent_from
         self._consistent_with_numbers_from = consistent_with_numbers_from
@@ -84,6 +88,10 @@ class RulesJudge:
         """Yield one judgement a pair, in the order given."""
         for pair in pairs:
             yield self._judge(pair)
+
+    def reread(self, judgement: Judgement, place: int = 1) -> Judgement:  # noqa: ARG002 - as for any judge
+        """Return the judgement: rules leave no reply to read."""
+        return judgement
 
     def close(self) -> None:
         """Do nothing; there is nothing to release."""

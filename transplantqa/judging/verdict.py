@@ -1,6 +1,6 @@
 """The one Pydantic model of a judge's reply: its JSON schema constrains the engine."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,7 +17,7 @@ class Verdict(BaseModel):
         reasoning: what the answers say and how they relate.
         label: the relation.
         divergence_topic: what they differ in, in a few words.
-        significance: clinical significance; meaningful for DIVERGENT and CONTRADICTORY alone.
+        significance: how much it matters; meaningful for DIVERGENT and CONTRADICTORY alone.
         silent_answer: where the label is ABSENT, which answer does not address the question.
     """
 
@@ -55,6 +55,47 @@ def _bare(schema: dict[str, Any]) -> dict[str, Any]:
         name: {key: value for key, value in field.items() if key not in ("title", "description")}
         for name, field in schema["properties"].items()
     }
+    return _object(properties)
+
+
+def label_schema() -> dict[str, Any]:
+    """Return the JSON schema of a label alone."""
+    return _object({"label": _words(*get_args(LabelName))})
+
+
+def details_schema(topic_chars: int = 80) -> dict[str, Any]:
+    """Return the JSON schema of a conflict's topic and significance."""
+    return _object(_details(topic_chars))
+
+
+def group_schema(size: int, reasoning_chars: int, topic_chars: int = 60) -> dict[str, Any]:
+    """Return the JSON schema of a group's verdicts: one object a number from "1" on, each with only what its label has.
+
+    Args:
+        size: verdicts.
+        reasoning_chars: room for each verdict's reasoning, which comes before its label; 0 for none.
+        topic_chars: room for each topic.
+    """
+    before = {"reasoning": {"type": "string", "maxLength": reasoning_chars}} if reasoning_chars else {}
+    agreement = {**before, "label": _words("CONSISTENT", "COMPLEMENTARY")}
+    conflict = {**before, "label": _words("DIVERGENT", "CONTRADICTORY"), **_details(topic_chars)}
+    silence = {**before, "label": _words("ABSENT"), "silent_answer": _words(*get_args(Shown))}
+    verdict = {"anyOf": [_object(agreement), _object(conflict), _object(silence)]}
+    return _object({str(place): verdict for place in range(1, size + 1)})
+
+
+def _details(topic_chars: int) -> dict[str, Any]:
+    return {
+        "divergence_topic": {"type": "string", "minLength": 1, "maxLength": topic_chars},
+        "significance": _words(*get_args(Significance)),
+    }
+
+
+def _words(*allowed: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(allowed)}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,

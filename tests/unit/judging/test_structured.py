@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from transplantqa.generation import Domain, Prompt
-from transplantqa.judging import Pair, StructuredJudge, reparse, verdict_schema
+from transplantqa.judging import Pair, StructuredJudge, verdict_schema
 from transplantqa.models.protocols import Completion, Request
 from transplantqa.records import Label, Outcome
 
@@ -97,7 +97,7 @@ def test_the_engines_failure_is_not_read_even_when_it_looks_whole(make_pair: Cal
 @pytest.mark.parametrize("raw", [reply("DIVERGENT"), reply("ABSENT", "first"), "nothing"])
 def test_parsing_again_from_raw_changes_nothing(make_pair: Callable[..., Pair], raw: str) -> None:
     judgement = next(judge(raw).judge([make_pair("x", "y", shown_first="b")]))
-    assert reparse(judgement) == judgement
+    assert judge().reread(judgement) == judgement
 
 
 def test_every_pair_of_a_stream_is_judged_once(make_pair: Callable[..., Pair]) -> None:
