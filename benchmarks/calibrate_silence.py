@@ -59,11 +59,11 @@ def gather(
         asked = [question for question in questions if (question.question_id, one.document.document_id) in silent]
         source = SourceDocument(one.document, one.sections, one.chunks)
         document = index_document(source, "headed" if settings["chunk_text"] == "headed" else "plain")
-        found += [(document.document_id, case) for case in search.find(asked, document)]
+        found += [(document.document_id, block) for block in search.find(asked, document)]
     available = [name for name in SIGNALS if name in found[0][1].signals]
-    signals = {name: np.array([case.signals[name] for _, case in found]) for name in available}
-    addressed = [not silent[case.question.question_id, document_id] for document_id, case in found]
-    return signals, addressed, [case.question.question_id for _, case in found]
+    signals = {name: np.concatenate([block.signals[name] for _, block in found]) for name in available}
+    cases = [(question.question_id, document_id) for document_id, block in found for question in block.questions]
+    return signals, [not silent[case] for case in cases], [question_id for question_id, _ in cases]
 
 
 def main() -> None:

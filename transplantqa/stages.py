@@ -90,8 +90,9 @@ def retrieve(shop: Workshop, retriever: Retriever, cells: Sequence[CellKey], rea
         for document, batch in groupby(pending, key=lambda unit: str(unit.key[1])):
             asked = [readings.questions[str(unit.key[0])] for unit in batch]
             source = source_read(retriever, document, readings.sources)
-            for evidence in retriever.retrieve(asked, source):
-                yield {**evidence.row(), "document_id": document}
+            for rows in retriever.retrieve(asked, source):
+                names = pa.array([document] * len(rows), pa.string())
+                yield rows.set_column(rows.schema.get_field_index("document_id"), "document_id", names)
 
     shop.work(stage, make)
     return stage

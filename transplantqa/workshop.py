@@ -18,17 +18,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from transplantqa.errors import StoreError
 from transplantqa.models.protocols import Identity
 from transplantqa.records import Outcome
+from transplantqa.remedies import incomplete
 from transplantqa.report.console import StageProgress, stage_progress
 from transplantqa.signals import StopRequest
-from transplantqa.store import WHOLE, Ledger, MergeReport, Method, Shard, TableSpec, Unit, Waiting, shard_column
+from transplantqa.store import WHOLE, Ledger, Method, Shard, TableSpec, Unit, Waiting, shard_column
 
 STAGE_VERSION = {"ingest": 1, "retrieve": 1, "generate": 1, "compare": 1}
 """Raised when a stage's own code starts to make other rows from the same inputs and components."""
 
-Rows = Iterator[Mapping[str, Any]]
+Rows = Iterator[Mapping[str, Any] | pa.RecordBatch]
+"""What a stage makes, a row or a batch of rows in columns at a time."""
+
 Groups = Callable[[pa.Table], Sequence[str] | pa.Array]
 
 
@@ -84,23 +86,14 @@ class Stage:
         """Return the current rows of all shards, in the order of the units.
 
         Raises:
-            StoreError: if a unit is missing, stale or there twice: naming some, and the remedy.
+            StoreError: if a unit is missing, stale or there twice: naming some, their shards and the remedy.
         """
         report = self.ledger.report(self.planned)
         rows = self.ledger.current(self.planned, columns) if report.is_exact else None
         if rows is None or len(rows) != report.planned:  # fewer when a part turned out to be damaged while it was read
-            raise self._incomplete(self.ledger.report(self.planned))
+            report = self.ledger.report(self.planned)
+            raise incomplete(self.name, self.ledger, report, self.shards)
         return rows
-
-    def _incomplete(self, report: MergeReport) -> StoreError:
-        problems = "\n".join(f"  {problem}" for problem in report.problems())
-        remedies = []
-        if len(report.missing) or len(report.stale):
-            remedies.append(f"Make them first: the same command with stages=[{self.name}], every shard of it.")
-        if len(report.duplicate):
-            remedies.append(f"Two writers were at work. Keep one row of each: transplantqa repair {self.ledger.folder}")
-        head = f"Stage {self.name} is not complete in {self.ledger.folder}:"
-        return StoreError("\n".join([head, problems, *remedies]))
 
 
 @dataclass(frozen=True)
@@ -152,11 +145,21 @@ class Workshop:
             progress.reuse(len(mine) - len(pending))
             inputs = {unit.key: unit.inputs_sha256 for unit in pending}
             for row in self.stop.guard(make(pending)) if pending else ():
+                if isinstance(row, pa.RecordBatch):
+                    writer.append_batch(_with_inputs(row, inputs, stage.ledger.table))
+                    progress(len(row))
+                    made += len(row)
+                    continue
                 key = tuple(row[name] for name in stage.ledger.table.key)
                 writer.append({**row, "inputs_sha256": inputs[key]})
                 progress(tokens=row.get("prompt_tokens", 0) + row.get("completion_tokens", 0))
                 made += 1
         return made
+
+
+def _with_inputs(rows: pa.RecordBatch, inputs: Mapping[tuple[Any, ...], str], table: TableSpec) -> pa.RecordBatch:
+    keys = zip(*(rows[name].to_pylist() for name in table.key), strict=True)
+    return rows.append_column("inputs_sha256", pa.array([inputs[key] for key in keys], pa.string()))
 
 
 def units_of(table: pa.Table) -> list[Unit]:

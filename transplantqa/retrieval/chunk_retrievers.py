@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Literal
 
+import pyarrow as pa
 from pydantic import Field
 
 from transplantqa.models.protocols import Embedder, Identity, Reranker
-from transplantqa.records import Evidence, Question
+from transplantqa.records import Question
 from transplantqa.retrieval.confidence import Weights, confidence_from
-from transplantqa.retrieval.decision import NO_TEXT, ChoicePolicy, decide, silent
+from transplantqa.retrieval.decision import NO_TEXT, ChoicePolicy, Decision
 from transplantqa.retrieval.dense import QuestionVectors
+from transplantqa.retrieval.found import Found
 from transplantqa.retrieval.indexed import ChunkText, index_document
 from transplantqa.retrieval.passages import Expansion, PassageOrder, PassagePolicy
 from transplantqa.retrieval.protocols import SourceDocument
@@ -50,18 +52,22 @@ class ChunkRetriever:
             "language": self._analyzer.language,
         }
 
-    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
-        """Yield one evidence a question, in the order given.
+    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[pa.RecordBatch]:
+        """Yield rows of evidence, one a question, in the order given.
 
         Raises:
             InputError: if the document's chunks contradict its sections.
         """
         document = index_document(source, self._chunk_text)
         if not document.chunks:
-            yield from (silent(question, document.document_id, NO_TEXT) for question in questions)
+            decision = Decision(Found.nothing(questions, 0), document)
+            decision.silence(decision.rows, NO_TEXT)
+            yield decision.batch()
             return
         for found in self._search.find(questions, document):
-            yield decide(found, document, self._policy, self._analyzer)
+            decision = Decision(found, document)
+            decision.show_chosen(decision.settle(self._policy.silence_below), self._policy, self._analyzer)
+            yield decision.batch()
 
 
 class Hybrid(ChunkRetriever):

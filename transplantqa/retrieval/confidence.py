@@ -1,8 +1,10 @@
 """How sure the retriever is that a document addresses a question: a logistic of a few signals."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from transplantqa.errors import ConfigError
 
@@ -44,11 +46,15 @@ class Confidence:
         self.weights = dict(weights)
         self._signals = tuple(signal for signal in SIGNALS if signal in weights)
 
-    def of(self, signals: Mapping[Signal, float]) -> float:
-        """Return the confidence in [0, 1] for one question, rounded to six decimals."""
-        logit = self.weights.get("intercept", 0.0)
-        logit += sum(self.weights[name] * signals[name] for name in self._signals)
-        return round(1.0 / (1.0 + math.exp(-min(max(logit, -60.0), 60.0))), 6)
+    def of(self, signals: Mapping[Signal, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the confidence in [0, 1] of each question, rounded to six decimals; signals have a value a question.
+
+        NaN where a signal is.
+        """
+        weighed = sum((self.weights[name] * signals[name] for name in self._signals), np.zeros(1))
+        logit = self.weights.get("intercept", 0.0) + weighed
+        confidence: NDArray[np.float64] = np.round(1.0 / (1.0 + np.exp(-np.clip(logit, -60.0, 60.0))), 6)
+        return confidence
 
 
 def confidence_from(

@@ -5,19 +5,21 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Annotated
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from transplantqa.corpus.gold import load_gold, quotes_in_sections
 from transplantqa.corpus.paths import located
 from transplantqa.errors import ConfigError, InputError
 from transplantqa.models.protocols import Identity
-from transplantqa.records import Evidence, GoldEvidence, Question, RankerScore
+from transplantqa.records import GoldEvidence, Question
 from transplantqa.retrieval.chunk_retrievers import Count
-from transplantqa.retrieval.decision import NO_TEXT, ChoicePolicy, answerable, failed, retrieved, silent
+from transplantqa.retrieval.decision import NO_TEXT, ChoicePolicy, Decision
+from transplantqa.retrieval.found import Found, Placed
 from transplantqa.retrieval.indexed import IndexedDocument, index_document
 from transplantqa.retrieval.passages import PassagePolicy
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
-from transplantqa.retrieval.search import Found
 from transplantqa.retrieval.terms import Language, TermAnalyzer
 from transplantqa.store.hashing import file_sha256, text_sha256
 
@@ -57,30 +59,22 @@ class Oracle:
             **asdict(self._policy.passages),
         }
 
-    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
-        """Yield one evidence a question, in the order given.
+    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[pa.RecordBatch]:
+        """Yield rows of evidence, one a question, in the order given.
 
         Raises:
             InputError: if gold doesn't cover a question or the document.
         """
         document = index_document(source)
-        gold = load_gold(self._gold, questions, [source.document])
-        known = {one.question_id: one for one in gold.evidence}
-        for question in questions:
-            yield self._of(question, known[question.question_id], document)
-
-    def _of(self, question: Question, gold: GoldEvidence, document: IndexedDocument) -> Evidence:
-        if gold.silent:
-            return silent(question, document.document_id, SILENT_IN_GOLD, confidence=0.0)
-        positions = _gold_chunks(gold, document)
-        if not positions:
-            return failed(question, document.document_id, UNLOCATED)
-        scores = [float(holds) for holds in positions.values()]
-        places: list[tuple[RankerScore, ...]] = [
-            (RankerScore("gold", rank, score),) for rank, score in enumerate(scores, start=1)
-        ]
-        found = Found(question, list(positions), scores, places)
-        return replace(retrieved(found, document, self._policy, self._analyzer), top_score=1.0)
+        gold = {one.question_id: one for one in load_gold(self._gold, questions, [source.document]).evidence}
+        held = [_gold_chunks(gold[question.question_id], document) for question in questions]
+        found = _found(questions, [gold[question.question_id].silent for question in questions], held, document)
+        decision = Decision(found, document)
+        quiet = np.array([gold[question.question_id].silent for question in questions], dtype=np.bool_)
+        rows = decision.settle(silence_below=0.0)
+        decision.silence(decision.rows[quiet], SILENT_IN_GOLD)
+        decision.show_chosen(rows, self._policy, self._analyzer)
+        yield decision.batch()
 
     @cached_property
     def _gold_sha256(self) -> str:
@@ -123,7 +117,7 @@ class Shuffled:
         names = [other.document_id for other in near or foreign or others]
         return min(names, key=lambda name: text_sha256(f"{self._seed}\n{document_id}\n{name}"))
 
-    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
+    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[pa.RecordBatch]:
         """Yield what the searching retriever finds in ``source``, which is the other document."""
         return self._of.retrieve(questions, source)
 
@@ -138,12 +132,43 @@ class NoEvidence:
         """Nothing but the method."""
         return {"retriever": type(self).__name__}
 
-    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
+    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[pa.RecordBatch]:
         """Yield evidence without passages for each question; a document without text stays silent."""
-        name = source.document.document_id
-        has_text = any(section.text.strip() for section in source.sections)
-        for question in questions:
-            yield answerable(question, name, "none", ()) if has_text else silent(question, name, NO_TEXT)
+        document = index_document(source)
+        decision = Decision(Found.nothing(questions, len(document.chunks)), document)
+        if any(section.text.strip() for section in source.sections):
+            decision.show_nothing(decision.rows)
+        else:
+            decision.silence(decision.rows, NO_TEXT)
+        yield decision.batch()
+
+
+def _found(
+    questions: Sequence[Question],
+    silent: Sequence[bool],
+    held: Sequence[Mapping[int, bool]],
+    document: IndexedDocument,
+) -> Found:
+    """Return the chunks of gold's sections as what a ranker named ``gold`` found: score 1 for those with a quote."""
+    found = Found.nothing(questions, len(document.chunks))
+    order, counts = found.order.copy(), found.counts.copy()
+    scores, ranks = np.zeros(order.shape), np.zeros(order.shape, dtype=np.int32)
+    errors = {}
+    for row, positions in enumerate(held):
+        if not positions and not silent[row]:
+            errors[row] = UNLOCATED
+        chosen = list(positions)
+        order[row, : len(chosen)], counts[row] = chosen, len(chosen)
+        scores[row, chosen], ranks[row, chosen] = list(positions.values()), np.arange(1, len(chosen) + 1)
+    return replace(
+        found,
+        order=order,
+        counts=counts,
+        fused=scores,
+        placed=[Placed("gold", ranks, scores)],
+        confidence=(counts > 0).astype(np.float64),
+        errors=errors,
+    )
 
 
 def _gold_chunks(gold: GoldEvidence, document: IndexedDocument) -> dict[int, bool]:

@@ -1,13 +1,30 @@
 """What becomes of the candidates: silence, chosen passages, or a failure, with the reason beside each."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from transplantqa.records import Candidate, Evidence, Outcome, Passage, Question, Route
+import numpy as np
+import pyarrow as pa
+
+from transplantqa.records import Outcome, Passage, Route
+from transplantqa.retrieval.found import Found, Positions
 from transplantqa.retrieval.indexed import IndexedDocument
-from transplantqa.retrieval.passages import PassagePolicy, assemble, focus_on
-from transplantqa.retrieval.search import Found
+from transplantqa.retrieval.passages import (
+    CUT,
+    REASONS,
+    PassagePolicy,
+    Shown,
+    Spans,
+    assemble,
+    cut,
+    fitting_sections,
+    focus_on,
+    passage_lists,
+    whole_document,
+)
+from transplantqa.retrieval.table import SCHEMA
 from transplantqa.retrieval.terms import TermAnalyzer
+from transplantqa.retrieval.trail import Words, candidate_lists
 
 NO_TEXT = "the document has no text to search"
 NOTHING_FOUND = "no chunk matches the question"
@@ -28,83 +45,144 @@ class ChoicePolicy:
     passages: PassagePolicy
 
 
-def decide(found: Found, document: IndexedDocument, policy: ChoicePolicy, analyzer: TermAnalyzer) -> Evidence:
-    """Return the evidence: the failure's reason, silence, or the passages of the ``top_k`` best candidates."""
-    return without_passages(found, document, policy.silence_below) or retrieved(found, document, policy, analyzer)
+class Decision:
+    """The evidence of questions asked of one document, decided row by row and given as rows of the evidence table.
 
+    Every row is to be decided by one method: rows that are not given the route ``retrieved`` and no passages.
 
-def without_passages(found: Found, document: IndexedDocument, silence_below: float) -> Evidence | None:
-    """Return the evidence of a question that gets no passages, failed or silent; None for one that does."""
-    name = document.document_id
-    if found.error is not None:
-        return failed(found.question, name, found.error)
-    if not found.positions:
-        return silent(found.question, name, NOTHING_FOUND, confidence=found.confidence)
-    if found.confidence is not None and found.confidence < silence_below:
-        why = f"the document seems silent: confidence {found.confidence:.3f} is below {silence_below:g}"
-        return silent(found.question, name, why, audit(found, document, {}, f"dropped: {why}"), found.confidence)
-    return None
+    Args:
+        found: the candidates.
+        document: where they are.
+    """
 
+    def __init__(self, found: Found, document: IndexedDocument) -> None:
+        self._found = found
+        self._document = document
+        self._spans = Spans()
+        self._words = Words(found)
+        self._shown: list[Shown] = []
+        count = len(found.questions)
+        self._routes: list[Route] = ["retrieved"] * count
+        self._outcomes = [Outcome.OK] * count
+        self._errors: list[str | None] = [None] * count
+        self.rows: Positions = np.arange(count)
 
-def retrieved(found: Found, document: IndexedDocument, policy: ChoicePolicy, analyzer: TermAnalyzer) -> Evidence:
-    """Return the passages of the ``top_k`` best candidates, as far as the budget goes."""
-    chosen = found.positions[: policy.top_k]
-    assembly = assemble(document, chosen, policy.passages, focus_on(found.question.text, analyzer))
-    trail = audit(found, document, assembly.why, f"dropped: below the top {policy.top_k}")
-    name = document.document_id
-    return answerable(found.question, name, "retrieved", assembly.passages, trail, found.confidence)
+    def settle(self, silence_below: float) -> Positions:
+        """Decide the questions that get no passages, failed or silent; return the rows of the others."""
+        found = self._found
+        for row, reason in found.errors.items():
+            self._end(row, Outcome.ENGINE_ERROR, reason)
+        failed = np.isin(self.rows, list(found.errors))
+        empty = ~failed & (found.counts == 0)
+        self.silence(self.rows[empty], NOTHING_FOUND)
+        left: Positions = self.rows[~failed & ~empty]
+        if found.confidence is None:
+            return left
+        weak = found.confidence[left] < silence_below
+        for row in left[weak].tolist():
+            reason = f"the document seems silent: confidence {found.confidence[row]:.3f} is below {silence_below:g}"
+            self.silence(np.array([row]), reason)
+        strong: Positions = left[~weak]
+        return strong
 
+    def silence(self, rows: Positions, reason: str) -> None:
+        """Give these questions the retriever's verdict that the document doesn't address them."""
+        for row in rows.tolist():
+            self._end(row, Outcome.EMPTY_RETRIEVAL, reason)
+        self._words.say(rows, [f"dropped: {reason}"] * len(rows))
 
-def answerable(
-    question: Question,
-    document_id: str,
-    route: Route,
-    passages: tuple[Passage, ...],
-    trail: tuple[Candidate, ...] = (),
-    confidence: float | None = None,
-) -> Evidence:
-    """Return evidence for the generator to read."""
-    return Evidence(
-        question_id=question.question_id,
-        document_id=document_id,
-        route=route,
-        passages=passages,
-        candidates=trail,
-        top_score=confidence,
-        tokens=sum(passage.tokens for passage in passages),
-        outcome=Outcome.OK,
-    )
-
-
-def silent(
-    question: Question,
-    document_id: str,
-    why: str,
-    trail: tuple[Candidate, ...] = (),
-    confidence: float | None = None,
-) -> Evidence:
-    """Return the retriever's verdict that the document doesn't address the question; ``error`` says why."""
-    return Evidence(
-        question.question_id, document_id, "retrieved", (), trail, confidence, 0, Outcome.EMPTY_RETRIEVAL, why
-    )
-
-
-def failed(question: Question, document_id: str, reason: str) -> Evidence:
-    """Return a failed unit with its reason."""
-    return Evidence(question.question_id, document_id, "retrieved", (), (), None, 0, Outcome.ENGINE_ERROR, reason)
-
-
-def audit(found: Found, document: IndexedDocument, why: Mapping[int, str], otherwise: str) -> tuple[Candidate, ...]:
-    """Return the candidates best first; those without a word of their own get ``otherwise``."""
-    words = [why.get(position, otherwise) for position in found.positions]
-    return tuple(
-        Candidate(
-            chunk_id=document.chunks[position].chunk_id,
-            rankers=rankers,
-            fused_score=fused,
-            rerank_score=found.reranked.get(position),
-            kept=word.startswith("kept"),
-            why=word,
+    def show_chosen(self, rows: Positions, policy: ChoicePolicy, analyzer: TermAnalyzer) -> None:
+        """Show these questions the passages of their ``top_k`` best candidates, as far as the budget goes."""
+        chosen = self._found.order[rows, : policy.top_k].copy()
+        chosen[np.arange(chosen.shape[1]) >= self._found.counts[rows, None]] = -1
+        assembly = assemble(self._document, chosen, policy.passages, self._spans)
+        shown = assembly.shown
+        self._shown.append(Shown(rows[shown.rows], shown.spans, shown.ranks))
+        self._words.say(rows, [f"dropped: below the top {policy.top_k}"] * len(rows))
+        numbers = np.array([self._words.number(reason) for reason in REASONS])
+        self._words.numbers[rows, : chosen.shape[1]] = np.where(
+            chosen >= 0, numbers[assembly.why], self._words.numbers[rows, : chosen.shape[1]]
         )
-        for position, fused, rankers, word in zip(found.positions, found.fused, found.rankers, words, strict=True)
-    )
+        bare = np.setdiff1d(np.arange(len(rows)), shown.rows)
+        for row in rows[bare[chosen[bare, 0] >= 0]].tolist():
+            self._show_cut(row, policy.passages.evidence_tokens, analyzer)
+
+    def _show_cut(self, row: int, limit: int, analyzer: TermAnalyzer) -> None:
+        focus = focus_on(self._found.questions[row].text, analyzer)
+        passage = cut(self._document, int(self._found.order[row, 0]), limit, focus)
+        self._show(np.array([row]), (passage,))
+        self._words.numbers[row, 0] = self._words.number(CUT)
+
+    def show_whole(self, rows: Positions, reason: str) -> None:
+        """Show these questions every section of the document."""
+        self._route(rows, "full_document")
+        self._show(rows, whole_document(self._document.source))
+        self._words.say(rows, [f"kept: {reason}"] * len(rows))
+
+    def show_nothing(self, rows: Positions) -> None:
+        """Give these questions nothing to read, and no verdict of silence."""
+        self._route(rows, "none")
+
+    def fall_back(self, rows: Positions, limit: int, trigger: Callable[[int], str]) -> Positions:
+        """Show these questions the document, or the largest set of its sections that fits; return those with no room.
+
+        Args:
+            rows: the questions.
+            limit: most tokens shown.
+            trigger: from a row to what made its evidence weak, in words.
+        """
+        whole, without = len(whole_document(self._document.source)), []
+        for row in rows.tolist():
+            positions = self._found.positions(row)
+            passages = fitting_sections(self._document, positions, limit)
+            if not passages:
+                without.append(row)
+                continue
+            self._route(np.array([row]), "fallback")
+            self._show(np.array([row]), passages)
+            sections = {passage.section_id for passage in passages}
+            what = "the document is" if len(sections) == whole else f"the {len(sections)} sections that fit are"
+            kept, dropped = (self._words.number(f"{word}: {trigger(row)}, so {what} shown") for word in _FATES)
+            inside = [self._document.chunks[position].section_id in sections for position in positions]
+            self._words.numbers[row, : len(positions)] = np.where(inside, kept, dropped)
+        return np.array(without, dtype=np.intp)
+
+    def batch(self) -> pa.RecordBatch:
+        """Return the rows of the evidence table, in the order of the questions."""
+        count = len(self.rows)
+        passages, tokens = passage_lists(self._shown, count, self._spans)
+        failed = np.array([outcome is Outcome.ENGINE_ERROR for outcome in self._outcomes], dtype=np.bool_)
+        confidence = self._found.confidence
+        columns = {
+            "question_id": pa.array([question.question_id for question in self._found.questions], pa.string()),
+            "document_id": pa.array([self._document.document_id] * count, pa.string()),
+            "route": pa.array(self._routes, pa.string()),
+            "passages": passages,
+            "candidates": candidate_lists(self._found, self._document, self._words),
+            "top_score": pa.nulls(count, pa.float64()) if confidence is None else pa.array(confidence, mask=failed),
+            "tokens": pa.array(tokens, pa.int32()),
+            "outcome": pa.array([str(outcome) for outcome in self._outcomes], pa.string()),
+            "error": pa.array([_storable(error) for error in self._errors], pa.string()),
+        }
+        return pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+    def _end(self, row: int, outcome: Outcome, reason: str) -> None:
+        self._outcomes[row], self._errors[row] = outcome, reason
+
+    def _route(self, rows: Positions, route: Route) -> None:
+        for row in rows.tolist():
+            self._routes[row] = route
+
+    def _show(self, rows: Positions, passages: Sequence[Passage]) -> None:
+        spans = [
+            self._spans.number((one.section_id, one.char_start, one.char_end, one.tokens), one) for one in passages
+        ]
+        self._shown.append(Shown.of(rows, spans, [one.rank for one in passages]))
+
+
+_FATES = ("kept", "dropped")
+
+
+def _storable(text: str | None) -> str | None:
+    """Replace lone surrogates, which UTF-8 can't hold and a backend's message may have."""
+    return None if text is None else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

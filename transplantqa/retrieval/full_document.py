@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+import pyarrow as pa
+
 from transplantqa.models.protocols import Identity
-from transplantqa.records import Evidence, Question
-from transplantqa.retrieval.decision import NO_TEXT, answerable, silent
-from transplantqa.retrieval.passages import whole_document
+from transplantqa.records import Question
+from transplantqa.retrieval.decision import NO_TEXT, Decision
+from transplantqa.retrieval.found import Found
+from transplantqa.retrieval.indexed import index_document
 from transplantqa.retrieval.protocols import SourceDocument
 
 
@@ -19,12 +22,12 @@ class FullDocument:
         """Nothing but the method."""
         return {"retriever": type(self).__name__}
 
-    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
+    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[pa.RecordBatch]:
         """Yield the same passages for each question."""
-        passages = whole_document(source)
-        name = source.document.document_id
-        for question in questions:
-            if passages:
-                yield answerable(question, name, "full_document", passages)
-            else:
-                yield silent(question, name, NO_TEXT)
+        document = index_document(source)
+        decision = Decision(Found.nothing(questions, len(document.chunks)), document)
+        if any(section.text.strip() for section in source.sections):
+            decision.show_whole(decision.rows, "the document is shown whole")
+        else:
+            decision.silence(decision.rows, NO_TEXT)
+        yield decision.batch()

@@ -4,25 +4,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Literal
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from transplantqa.errors import ConfigError
 from transplantqa.models.protocols import Embedder, Identity, Reranker
-from transplantqa.records import Evidence, Question
+from transplantqa.records import Question
 from transplantqa.retrieval.chunk_retrievers import Count, NonNegative, Sentences, Share
 from transplantqa.retrieval.confidence import Weights, confidence_from
-from transplantqa.retrieval.decision import (
-    NO_TEXT,
-    ChoicePolicy,
-    answerable,
-    audit,
-    retrieved,
-    silent,
-    without_passages,
-)
+from transplantqa.retrieval.decision import NO_TEXT, ChoicePolicy, Decision
 from transplantqa.retrieval.dense import QuestionVectors
+from transplantqa.retrieval.found import Found
 from transplantqa.retrieval.indexed import ChunkText, IndexedDocument, index_document
-from transplantqa.retrieval.passages import PassageOrder, PassagePolicy, fitting_sections, whole_document
+from transplantqa.retrieval.passages import PassageOrder, PassagePolicy
 from transplantqa.retrieval.protocols import SourceDocument
 from transplantqa.retrieval.rankers import (
     DenseRanker,
@@ -31,7 +26,7 @@ from transplantqa.retrieval.rankers import (
     SectionBodyRanker,
     SectionTitleRanker,
 )
-from transplantqa.retrieval.search import Found, Search
+from transplantqa.retrieval.search import Search
 from transplantqa.retrieval.terms import Language, TermAnalyzer
 
 RankerName = Literal["dense", "bm25", "section_body", "section_title"]
@@ -136,15 +131,17 @@ class HeroQA:
             "fallback_tokens": self._fallback_tokens,
         }
 
-    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
-        """Yield one evidence a question, in the order given.
+    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[pa.RecordBatch]:
+        """Yield rows of evidence, one a question, in the order given.
 
         Raises:
             InputError: if the document's chunks contradict its sections.
         """
         document = index_document(source, self._chunk_text)
         if not document.chunks:
-            yield from (silent(question, document.document_id, NO_TEXT) for question in questions)
+            decision = Decision(Found.nothing(questions, 0), document)
+            decision.silence(decision.rows, NO_TEXT)
+            yield decision.batch()
         elif not self._is_short(source):
             for found in self._search.find(questions, document):
                 yield self._of_long(found, document)
@@ -152,39 +149,29 @@ class HeroQA:
             for found in self._search.find(questions, document):
                 yield self._of_short(found, document)
         else:
-            yield from (self._whole(Found(question), document) for question in questions)
+            yield self._of_short(Found.nothing(questions, len(document.chunks)), document)
 
     def _is_short(self, source: SourceDocument) -> bool:
         tokens = sum(section.tokens for section in source.sections)
         return source.document.characters <= self._route_max_chars and tokens <= self._policy.passages.evidence_tokens
 
-    def _of_short(self, found: Found, document: IndexedDocument) -> Evidence:
-        return without_passages(found, document, self._policy.silence_below) or self._whole(found, document)
+    def _of_short(self, found: Found, document: IndexedDocument) -> pa.RecordBatch:
+        decision = Decision(found, document)
+        rows = decision.settle(self._policy.silence_below) if self._policy.silence_below > 0 else decision.rows
+        decision.show_whole(rows, "the document is short and shown whole")
+        return decision.batch()
 
-    def _of_long(self, found: Found, document: IndexedDocument) -> Evidence:
-        nothing = without_passages(found, document, self._policy.silence_below)
-        if nothing is not None:
-            return nothing
-        if found.confidence is not None and found.confidence < self._fallback_below:
-            return self._fallback(found, document)
-        return retrieved(found, document, self._policy, self._analyzer)
-
-    def _whole(self, found: Found, document: IndexedDocument) -> Evidence:
-        trail = audit(found, document, {}, "kept: the document is short and shown whole")
-        passages = whole_document(document.source)
-        return answerable(found.question, document.document_id, "full_document", passages, trail, found.confidence)
-
-    def _fallback(self, found: Found, document: IndexedDocument) -> Evidence:
-        passages = fitting_sections(document, found.positions, self._fallback_tokens)
-        if not passages:  # no section is small enough; the chosen pieces are better than nothing
-            return retrieved(found, document, self._policy, self._analyzer)
-        shown = {passage.section_id for passage in passages}
-        all_shown = len(shown) == len(whole_document(document.source))
-        what = "the document is" if all_shown else f"the {len(shown)} sections that fit are"
-        reason = f"confidence {found.confidence:.3f} is below {self._fallback_below:g}, so {what} shown"
-        words = {
-            position: f"kept: {reason}" if document.chunks[position].section_id in shown else f"dropped: {reason}"
-            for position in found.positions
-        }
-        trail = audit(found, document, words, "")
-        return answerable(found.question, document.document_id, "fallback", passages, trail, found.confidence)
+    def _of_long(self, found: Found, document: IndexedDocument) -> pa.RecordBatch:
+        decision = Decision(found, document)
+        rows = decision.settle(self._policy.silence_below)
+        confidence = found.confidence
+        if confidence is not None:
+            weak = rows[confidence[rows] < self._fallback_below]
+            words = f"is below {self._fallback_below:g}"
+            without = decision.fall_back(
+                weak, self._fallback_tokens, lambda row: f"confidence {confidence[row]:.3f} {words}"
+            )
+            # Where no section is small enough, the chosen pieces are better than nothing.
+            rows = np.union1d(np.setdiff1d(rows, weak), without)
+        decision.show_chosen(rows, self._policy, self._analyzer)
+        return decision.batch()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from transplantqa.errors import InputError
 from transplantqa.records import Chunk, Section
+from transplantqa.retrieval.layout import Layout, lay_out
 from transplantqa.retrieval.protocols import SourceDocument
 
 ChunkText = Literal["plain", "headed"]
@@ -39,6 +41,11 @@ class IndexedDocument:
     def texts(self) -> list[str]:
         """What is searched of each chunk, by position."""
         return [head + chunk.text for head, chunk in zip(self.heads, self.chunks, strict=True)]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The chunks in reading order, as arrays."""
+        return lay_out(self.chunks, self.sections, self.siblings)
 
     def searchable_sections(self) -> list[Section]:
         """Return the sections that have chunks, in reading order."""

@@ -1,16 +1,22 @@
-"""From ranked chunks to the passages a generator reads: expansion, merging and the token budget."""
+"""From ranked chunks to the passages a generator reads: expansion, merging, token budget; many questions at once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from transplantqa.corpus.chunking import sentences
 from transplantqa.records import Passage, Section
 from transplantqa.retrieval.indexed import IndexedDocument
+from transplantqa.retrieval.layout import Places
 from transplantqa.retrieval.protocols import SourceDocument
 from transplantqa.retrieval.terms import TermAnalyzer
 from transplantqa.retrieval.windows import best_run
 from transplantqa.store.hashing import text_sha256
+from transplantqa.store.tables import PASSAGE
 
 Expansion = Literal["chunk", "section"]
 PassageOrder = Literal["rank", "document"]
@@ -21,6 +27,8 @@ KEPT = "kept"
 MERGED = "kept: within a passage of a better chunk"
 CUT = "kept: cut to the token budget"
 OVER_BUDGET = "dropped: over the token budget"
+REASONS = (KEPT, MERGED, CUT, OVER_BUDGET)
+"""What becomes of a chosen chunk; ``Assembly.why`` holds their numbers."""
 
 
 @dataclass(frozen=True)
@@ -40,142 +48,131 @@ class PassagePolicy:
     order: PassageOrder
 
 
+class Spans:
+    """The distinct spans of a document that are shown, each made once; ``rank`` of their passages means nothing."""
+
+    def __init__(self) -> None:
+        self.all: list[Passage] = []
+        self._known: dict[Hashable, int] = {}
+
+    def number(self, key: Hashable, passage: Passage | Callable[[], Passage]) -> int:
+        """Return the number of the span that ``key`` stands for, made only at its first use where that takes work."""
+        if key not in self._known:
+            self._known[key] = len(self.all)
+            self.all.append(passage() if callable(passage) else passage)
+        return self._known[key]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Passages of many questions, flat: of each its question's row, the number of its span, its rank from 1.
+
+    Passages of one row stand in the order shown.
+    """
+
+    rows: Places = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    spans: Places = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    ranks: Places = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+    @classmethod
+    def of(cls, rows: Places, spans: Sequence[int], ranks: Sequence[int]) -> "Shown":
+        """Return the same passages shown for each of these rows."""
+        return cls(np.repeat(rows, len(spans)), np.tile(spans, len(rows)), np.tile(ranks, len(rows)))
+
+
 @dataclass(frozen=True)
 class Assembly:
-    """The passages in the order shown, and for each chosen chunk's position why it was kept or dropped."""
+    """The passages, and for each choice (rows, best first) the number in ``REASONS`` of why it was kept or dropped."""
 
-    passages: tuple[Passage, ...]
-    why: dict[int, str]
-
-
-@dataclass
-class _Run:
-    """Neighbouring chunks of one section, as places in its reading order, both ends included; ``rank`` of its best."""
-
-    section_id: str
-    first: int
-    last: int
-    rank: int
+    shown: Shown
+    why: NDArray[np.intp]
 
 
-@dataclass
-class _Shown:
-    document: IndexedDocument
-    runs: dict[str, list[_Run]] = field(default_factory=dict)
-    tokens: int = 0
-
-    def run_tokens(self, run: _Run) -> int:
-        """Tokens of a run: its chunks' sum, an upper bound where they overlap, and never more than the section's."""
-        members = self.document.siblings[run.section_id]
-        total = sum(self.document.chunks[at].tokens for at in members[run.first : run.last + 1])
-        whole = run.first == 0 and run.last == len(members) - 1
-        return min(total, self.document.sections[run.section_id].tokens) if whole else total
-
-    def holds(self, section_id: str, place: int) -> bool:
-        """Whether a chunk is already shown."""
-        return any(run.first <= place <= run.last for run in self.runs.get(section_id, ()))
-
-    def add(self, run: _Run, limit: int) -> bool:
-        """Show a run, merged with those it touches, unless that goes over ``limit`` tokens."""
-        old = self.runs.get(run.section_id, [])
-        touching = [other for other in old if other.first <= run.last + 1 and run.first <= other.last + 1]
-        merged = _Run(
-            run.section_id,
-            min(run.first, *(other.first for other in touching)) if touching else run.first,
-            max(run.last, *(other.last for other in touching)) if touching else run.last,
-            min(run.rank, *(other.rank for other in touching)) if touching else run.rank,
-        )
-        tokens = self.tokens + self.run_tokens(merged) - sum(self.run_tokens(other) for other in touching)
-        if tokens > limit:
-            return False
-        self.tokens = tokens
-        self.runs[run.section_id] = [other for other in old if other not in touching] + [merged]
-        return True
-
-
-def assemble(document: IndexedDocument, chosen: Sequence[int], policy: PassagePolicy, focus: Focus) -> Assembly:
-    """Turn chosen chunks (positions, best first) into passages within the budget.
+def assemble(document: IndexedDocument, chosen: Places, policy: PassagePolicy, spans: Spans) -> Assembly:
+    """Turn chosen chunks into passages within the budget.
 
     Each chunk in turn is shown expanded if that fits, else alone if that fits, else dropped, and the next one is tried.
-    When not even the best chunk fits alone, it is cut to the piece that ``focus`` finds. Runs that touch are merged.
+    Runs of neighbouring chunks that touch are one passage. Where not even the best chunk fits alone, nothing is shown:
+    see ``cut``.
 
     Args:
         document: the document of the chunks.
-        chosen: positions of chunks without repeats, best first.
+        chosen: positions of chunks, a row a question, best first, without repeats, filled up with -1.
         policy: budget, expansion, order.
-        focus: chooses the piece; made by ``focus_on``.
+        spans: where the passages' spans are collected.
     """
-    shown = _Shown(document)
-    why: dict[int, str] = {}
-    for rank, position in enumerate(chosen, start=1):
-        section_id = document.chunks[position].section_id
-        place = document.siblings[section_id].index(position)
-        if shown.holds(section_id, place):
-            why[position] = MERGED
-        elif any(
-            shown.add(run, policy.evidence_tokens) for run in _attempts(document, section_id, place, rank, policy)
-        ):
-            why[position] = KEPT
-        else:
-            why[position] = OVER_BUDGET
-    if chosen and not shown.runs:
-        best = chosen[0]
-        return Assembly((_cut(document, best, policy.evidence_tokens, focus),), {**why, best: CUT})
-    return Assembly(_passages(shown, policy.order), why)
+    layout = document.layout
+    steps = np.zeros((len(chosen), len(document.chunks)), dtype=np.intp)
+    why = np.full(chosen.shape, REASONS.index(OVER_BUDGET), dtype=np.intp)
+    attempts = [layout.grown(policy.passage_tokens)] if policy.expansion == "section" else []
+    attempts.append(layout.alone())
+    for step in range(chosen.shape[1]):
+        left = np.flatnonzero(chosen[:, step] >= 0)
+        places = layout.places[chosen[left, step]]
+        held = steps[left, places] > 0
+        why[left[held], step] = REASONS.index(MERGED)
+        left, places = left[~held], places[~held]
+        for runs in attempts:
+            added = runs[places] & (steps[left] == 0)
+            fits = layout.tokens_of((steps[left] > 0) | added) <= policy.evidence_tokens
+            steps[left[fits]] += added[fits] * (step + 1)
+            why[left[fits], step] = REASONS.index(KEPT)
+            left, places = left[~fits], places[~fits]
+    return Assembly(_shown(document, steps, policy.order, spans), why)
 
 
-def _attempts(
-    document: IndexedDocument, section_id: str, place: int, rank: int, policy: PassagePolicy
-) -> Iterator[_Run]:
-    if policy.expansion == "section":
-        tokens = [document.chunks[at].tokens for at in document.siblings[section_id]]
-        yield _Run(section_id, *_grown(tokens, place, policy.passage_tokens), rank)
-    yield _Run(section_id, place, place, rank)
+def _shown(document: IndexedDocument, steps: Places, order: PassageOrder, spans: Spans) -> Shown:
+    """Return the runs of places that were reached; ``steps`` says by which choice each was, 0 where it wasn't."""
+    layout = document.layout
+    reached = steps > 0
+    begins, ends = reached.copy(), reached.copy()
+    same = layout.sections[1:] == layout.sections[:-1]
+    begins[:, 1:] &= ~(reached[:, :-1] & same)
+    ends[:, :-1] &= ~(reached[:, 1:] & same)
+    rows, firsts = np.nonzero(begins)
+    lasts = np.nonzero(ends)[1]
+    if not len(rows):
+        return Shown()
+    inside = steps[reached]
+    lengths = lasts - firsts + 1
+    best = np.minimum.reduceat(inside, np.concatenate([[0], np.cumsum(lengths)[:-1]]))
+    by_rank = np.lexsort((best, rows))
+    ranks = np.empty(len(rows), dtype=np.intp)
+    ranks[by_rank] = np.arange(len(rows)) - np.searchsorted(rows, rows[by_rank]) + 1
+    keys, number_of = np.unique(firsts * len(document.chunks) + lasts, return_inverse=True)
+    numbers = np.array([_run(document, *divmod(int(key), len(document.chunks)), spans) for key in keys])[number_of]
+    if order == "rank":
+        return Shown(rows[by_rank], numbers[by_rank], ranks[by_rank])
+    return Shown(rows, numbers, ranks)
 
 
-def _grown(tokens: Sequence[int], place: int, limit: int) -> tuple[int, int]:
-    """Grow a run from one chunk by turns forwards and backwards while it fits ``limit`` tokens."""
-    first = last = place
-    total = tokens[place]
-    forwards, backwards = True, True
-    while forwards or backwards:
-        forwards = forwards and last + 1 < len(tokens) and total + tokens[last + 1] <= limit
-        if forwards:
-            last += 1
-            total += tokens[last]
-        backwards = backwards and first > 0 and total + tokens[first - 1] <= limit
-        if backwards:
-            first -= 1
-            total += tokens[first]
-    return first, last
+def _run(document: IndexedDocument, first: int, last: int, spans: Spans) -> int:
+    def make() -> Passage:
+        layout = document.layout
+        members = [document.chunks[at] for at in layout.positions[first : last + 1]]
+        section = document.sections[members[0].section_id]
+        start, end = min(chunk.char_start for chunk in members), max(chunk.char_end for chunk in members)
+        places = np.arange(len(layout.positions))
+        tokens = layout.tokens_of(((places >= first) & (places <= last))[None])[0]
+        return Passage(
+            section_id=section.section_id,
+            char_start=start,
+            char_end=end,
+            text_sha256=text_sha256(section.text[start:end]),
+            page_start=min(chunk.page_start for chunk in members),
+            page_end=max(chunk.page_end for chunk in members),
+            tokens=int(tokens),
+            rank=0,
+        )
+
+    return spans.number((first, last), make)
 
 
-def _passages(shown: _Shown, order: PassageOrder) -> tuple[Passage, ...]:
-    runs = sorted((run for runs in shown.runs.values() for run in runs), key=lambda run: run.rank)
-    made = [_passage(shown, run, rank) for rank, run in enumerate(runs, start=1)]
-    if order == "document":
-        sections = shown.document.sections
-        made.sort(key=lambda passage: (sections[passage.section_id].order, passage.char_start))
-    return tuple(made)
+def cut(document: IndexedDocument, position: int, limit: int, focus: Focus) -> Passage:
+    """Return the piece of a chunk that ``focus`` finds, for a chunk larger than ``limit`` tokens.
 
-
-def _passage(shown: _Shown, run: _Run, rank: int) -> Passage:
-    document = shown.document
-    members = [document.chunks[at] for at in document.siblings[run.section_id][run.first : run.last + 1]]
-    return Passage(
-        section_id=run.section_id,
-        char_start=(start := min(chunk.char_start for chunk in members)),
-        char_end=(end := max(chunk.char_end for chunk in members)),
-        text_sha256=text_sha256(document.sections[run.section_id].text[start:end]),
-        page_start=min(chunk.page_start for chunk in members),
-        page_end=max(chunk.page_end for chunk in members),
-        tokens=shown.run_tokens(run),
-        rank=rank,
-    )
-
-
-def _cut(document: IndexedDocument, position: int, limit: int, focus: Focus) -> Passage:
-    """Show a piece of a chunk; its tokens are the chunk's, shared out by characters and rounded up."""
+    Its tokens are the chunk's, shared out by characters and rounded up.
+    """
     chunk = document.chunks[position]
     start, end = focus(chunk.text, len(chunk.text) * limit // chunk.tokens)
     start, end = chunk.char_start + start, chunk.char_start + end
@@ -238,3 +235,27 @@ def _whole_section(section: Section, rank: int) -> Passage:
         tokens=section.tokens,
         rank=rank,
     )
+
+
+def passage_lists(parts: Sequence[Shown], questions: int, spans: Spans) -> tuple[pa.ListArray, NDArray[np.int64]]:
+    """Return the passages of each question as a column of the evidence table, and the tokens of each question's.
+
+    Args:
+        parts: passages; no row is in two parts.
+        questions: number of rows.
+        spans: what the passages' numbers stand for.
+    """
+    rows, numbers, ranks = (
+        np.concatenate([getattr(part, name) for part in (Shown(), *parts)]) for name in ("rows", "spans", "ranks")
+    )
+    order = np.argsort(rows, kind="stable")
+    table = pa.RecordBatch.from_pylist([one.row() for one in spans.all], schema=pa.schema(list(PASSAGE)))
+    taken = pa.RecordBatch.from_arrays(
+        [column.take(pa.array(numbers[order])) for column in table.columns], schema=table.schema
+    )
+    columns = {**dict(zip(taken.schema.names, taken.columns, strict=True)), "rank": pa.array(ranks[order], pa.int32())}
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=questions))]).astype(np.int32)
+    values = pa.StructArray.from_arrays(list(columns.values()), fields=list(PASSAGE))
+    tokens = np.array([one.tokens for one in spans.all], dtype=np.float64)
+    totals = np.bincount(rows, weights=tokens[numbers], minlength=questions).astype(np.int64)
+    return pa.ListArray.from_arrays(pa.array(offsets), values), totals

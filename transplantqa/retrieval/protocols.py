@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import pyarrow as pa
+
 from transplantqa.models.protocols import Identity
-from transplantqa.records import Chunk, Document, Evidence, Question, Section
+from transplantqa.records import Chunk, Document, Question, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,10 @@ class Retriever(Protocol):
         """Everything that can change the evidence, the embedder's and reranker's identity included."""
         ...
 
-    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[Evidence]:
-        """Yield one evidence a question, in the order given; one that fails yields its reason and no passages."""
+    def retrieve(self, questions: Sequence[Question], source: SourceDocument) -> Iterator[pa.RecordBatch]:
+        """Yield rows of the evidence table (``table.SCHEMA``), one a question, in the order given, some at a time.
+
+        A question that fails gets a row with its reason and no passages. Who decides a question at a time makes rows
+        of records with ``table.evidence_batch``.
+        """
         ...

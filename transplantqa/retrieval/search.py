@@ -1,37 +1,24 @@
 """First stage, fusion and reranking: from questions and a document to ranked candidates with their scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from transplantqa.models.protocols import Identity, Reranker
-from transplantqa.records import Question, RankerScore
+from transplantqa.records import Question
 from transplantqa.retrieval.confidence import Confidence, Signal
 from transplantqa.retrieval.failures import RankerError, reported_as
-from transplantqa.retrieval.fusion import ABSENT, Ranks, Scores, fuse, order_of, ranks_of
+from transplantqa.retrieval.found import Found, Placed
+from transplantqa.retrieval.fusion import ABSENT, fuse, order_of, ranks_of
 from transplantqa.retrieval.indexed import IndexedDocument
 from transplantqa.retrieval.rankers import Ranker, Ranking
 
-
-@dataclass(frozen=True)
-class Found:
-    """The candidates for one question, best first: position, fused score, and where each ranker put it.
-
-    ``reranked`` has the rerank score of the positions that were reranked; ``confidence`` is made of ``signals``, and 0
-    when nothing was found. ``error`` says why the question failed.
-    """
-
-    question: Question
-    positions: list[int] = field(default_factory=list)
-    fused: list[float] = field(default_factory=list)
-    rankers: list[tuple[RankerScore, ...]] = field(default_factory=list)
-    reranked: Mapping[int, float] = field(default_factory=dict)
-    signals: Mapping[Signal, float] = field(default_factory=dict)
-    confidence: float | None = None
-    error: str | None = None
+BLOCK_QUESTIONS = 512
+"""Questions decided together: as many as make the cost of a block small; changes no result. Ours."""
+RERANKED_QUESTIONS = 32
+"""The same with a reranker, which may take seconds a question: what a kill loses. Ours."""
 
 
 class Search:
@@ -79,19 +66,21 @@ class Search:
         }
 
     def find(self, questions: Sequence[Question], document: IndexedDocument) -> Iterator[Found]:
-        """Yield what is found for each question, in the order given; a failing ranker fails, never shortens, a list."""
+        """Yield what is found for the questions, some at a time, in the order given.
+
+        A failing ranker fails every question, a failing reranker one; no list is ever shorter or shifted for it.
+        """
         if not questions:
             return
         try:
             rankings = self._rank([question.text for question in questions], document)
         except RankerError as error:
-            yield from (Found(question, error=str(error)) for question in questions)
+            yield Found.nothing(questions, len(document.chunks), dict.fromkeys(range(len(questions)), str(error)))
             return
-        ranks = [ranks_of(ranking.scores, self._depth) for ranking in rankings]
-        fused = fuse(ranks, self._rrf_k, self._weights)
-        table = _Table(rankings, ranks, fused, order_of(fused), (fused > ABSENT).sum(axis=1))
-        for row, question in enumerate(questions):
-            yield self._found(question, row, table, document)
+        found = self._fused(questions, rankings)
+        size = BLOCK_QUESTIONS if self._reranker is None else RERANKED_QUESTIONS
+        for start in range(0, len(questions), size):
+            yield self._confident(self._reranked(found.between(start, start + size), document))
 
     def _rank(self, texts: Sequence[str], document: IndexedDocument) -> list[Ranking]:
         rankings = []
@@ -102,60 +91,53 @@ class Search:
             rankings.append(ranking)
         return rankings
 
-    def _found(self, question: Question, row: int, table: "_Table", document: IndexedDocument) -> Found:
-        error = next((ranking.failures[row] for ranking in table.rankings if row in ranking.failures), None)
-        if error is not None:
-            return Found(question, error=error)
-        positions: list[int] = table.order[row, : table.counts[row]].tolist()
-        if not positions:
-            return Found(question, confidence=None if self._confidence is None else 0.0)
-        try:
-            reranked = self._rerank(question, positions[: self._rerank_top], document)
-        except RankerError as failure:
-            return Found(question, error=str(failure))
-        positions = [*sorted(reranked, key=lambda at: (-reranked[at], at)), *positions[len(reranked) :]]
-        signals: dict[Signal, float] = {}
-        for ranking in table.rankings:
-            signals |= {name: float(values[row]) for name, values in ranking.signals.items()}
-        if reranked:
-            signals["rerank"] = max(reranked.values())
-        return Found(
-            question,
-            positions,
-            table.fused[row, positions].tolist(),
-            list(self._places(row, positions, table)),
-            reranked,
-            signals,
-            None if self._confidence is None else self._confidence.of(signals),
-        )
+    def _fused(self, questions: Sequence[Question], rankings: Sequence[Ranking]) -> Found:
+        ranks = [ranks_of(ranking.scores, self._depth) for ranking in rankings]
+        fused = fuse(ranks, self._rrf_k, self._weights)
+        counts = (fused > ABSENT).sum(axis=1)
+        errors: dict[int, str] = {}
+        signals: dict[Signal, Any] = {}
+        for ranking in rankings:
+            errors = {**ranking.failures, **errors}  # the first ranker's reason is told
+            signals |= ranking.signals
+        counts[list(errors)] = 0
+        named = zip(self._rankers, ranks, rankings, strict=True)
+        placed = [Placed(ranker.name, places, ranking.scores) for ranker, places, ranking in named]
+        unranked = np.broadcast_to(np.nan, fused.shape)
+        return Found(questions, order_of(fused), counts, fused, unranked, placed, signals, None, errors)
 
-    def _rerank(self, question: Question, positions: Sequence[int], document: IndexedDocument) -> dict[int, float]:
-        if self._reranker is None or not positions:
-            return {}
+    def _reranked(self, found: Found, document: IndexedDocument) -> Found:
+        if self._reranker is None:
+            return found
+        order, counts = found.order.copy(), found.counts.copy()
+        scores, errors = np.full(found.fused.shape, np.nan), dict(found.errors)
+        for row, question in enumerate(found.questions):
+            seen = found.positions(row)[: self._rerank_top]
+            if not seen:
+                continue
+            try:
+                scores[row, seen] = self._scores(self._reranker, question, seen, document)
+            except RankerError as failure:
+                errors[row], counts[row] = str(failure), 0
+                continue
+            order[row, : len(seen)] = sorted(seen, key=lambda at, own=scores[row]: (-own[at], at))  # type: ignore[misc]
+        best = np.fmax.reduce(scores, axis=1)
+        signals = {**found.signals, "rerank": best}
+        return replace(found, order=order, counts=counts, reranked=scores, signals=signals, errors=errors)
+
+    def _scores(
+        self, reranker: Reranker, question: Question, positions: Sequence[int], document: IndexedDocument
+    ) -> list[float]:
         texts = [document.heads[at] + document.chunks[at].text for at in positions]
         with reported_as("reranker"):
-            scores = [float(score) for score in self._reranker.score(question.text, texts)]
+            scores = [float(score) for score in reranker.score(question.text, texts)]
         if len(scores) != len(positions) or not np.isfinite(scores).all():
             raise RankerError(
                 f"reranker: {len(scores)} scores for {len(positions)} passages, or one that is not finite"
             )
-        return dict(zip(positions, scores, strict=True))
+        return scores
 
-    def _places(self, row: int, positions: Sequence[int], table: "_Table") -> Iterator[tuple[RankerScore, ...]]:
-        columns = [
-            (ranker.name, ranks[row, positions].tolist(), ranking.scores[row, positions].tolist())
-            for ranker, ranks, ranking in zip(self._rankers, table.ranks, table.rankings, strict=True)
-        ]
-        for at in range(len(positions)):
-            yield tuple(RankerScore(name, ranks[at], scores[at]) for name, ranks, scores in columns if ranks[at])
-
-
-@dataclass(frozen=True)
-class _Table:
-    """The first stage of one document for all questions; arrays have a row a question."""
-
-    rankings: Sequence[Ranking]
-    ranks: Sequence[Ranks]
-    fused: Scores
-    order: NDArray[np.intp]
-    counts: NDArray[np.intp]
+    def _confident(self, found: Found) -> Found:
+        if self._confidence is None:
+            return found
+        return replace(found, confidence=np.where(found.counts > 0, self._confidence.of(found.signals), 0.0))

@@ -4,18 +4,21 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from transplantqa.errors import StoreError
 from transplantqa.records import FAILED_OUTCOMES
 from transplantqa.store.journal import Journal
 from transplantqa.store.locks import HEARTBEAT_SECONDS, WriterLock
 from transplantqa.store.parts import journal_path, next_stem
-from transplantqa.store.rows import RowCheck, converts, to_batch
+from transplantqa.store.rows import RowCheck, converts, described, to_batch
 from transplantqa.store.sealing import seal_journal
 from transplantqa.store.tables import TableSpec
 
@@ -41,8 +44,8 @@ class ShardFiles:
         self._stem = ""
         self._journal: Journal | None = None
 
-    def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Put rows on disk; seal the journal when it is full.
+    def write(self, items: Sequence[Mapping[str, Any] | pa.RecordBatch]) -> None:
+        """Put rows, and batches of them, on disk in their order; seal the journal when it is full.
 
         Raises:
             StoreError: the disk refuses, or another machine has taken the shard over.
@@ -52,6 +55,14 @@ class ShardFiles:
                 f"{self._lock.path} was taken over by another writer: this one showed no sign of life for too long.\n"
                 "Let the other finish, or stop it and run this command again; what was flushed is kept."
             )
+        for are_batches, group in groupby(items, key=lambda item: isinstance(item, pa.RecordBatch)):
+            if are_batches:
+                for batch in group:
+                    self._append(batch)
+            else:
+                self._write_rows(list(group))
+
+    def _write_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
         try:
             batch = to_batch(rows, self._spec)
         except (pa.ArrowException, TypeError, OverflowError):
@@ -104,7 +115,8 @@ class Writer:
         self._attempts = attempts
         self._flush_rows = flush_rows
         self._flush_seconds = flush_seconds
-        self._rows: list[dict[str, Any]] = []
+        self._items: list[dict[str, Any] | pa.RecordBatch] = []
+        self._rows = 0
         self._oldest = self._beaten = time.monotonic()
         self._appended = self._durable = self._wanted = 0
         self._closing = False
@@ -123,15 +135,34 @@ class Writer:
         self._check(numbered)
         if numbered["outcome"] in FAILED_OUTCOMES:
             self._attempts[self._unit(numbered)] = numbered["attempt"]
+        self._take(numbered, 1)
+
+    def append_batch(self, batch: pa.RecordBatch) -> None:
+        """Take rows in columns, all of the table's but ``attempt``, which is counted here; for many rows at once.
+
+        Raises:
+            ValueError: the table does not describe such rows.
+            StoreError: the disk refused an earlier flush.
+        """
+        keys = batch.select([*self._spec.key, "outcome", "inputs_sha256"])
+        attempts = [self._next_attempt(row) for row in keys.to_pylist()] if self._attempts else [1] * len(batch)
+        numbered = described(batch.append_column("attempt", pa.array(attempts, pa.int32())), self._spec)
+        failed = np.flatnonzero(pc.is_in(batch["outcome"], pa.array([*FAILED_OUTCOMES], pa.string())))
+        for at in failed.tolist():
+            self._attempts[self._unit(keys.slice(at, 1).to_pylist()[0])] = attempts[at]
+        self._take(numbered, len(batch))
+
+    def _take(self, item: dict[str, Any] | pa.RecordBatch, rows: int) -> None:
         with self._changed:
-            if len(self._rows) >= self._flush_rows:
+            if self._rows >= self._flush_rows:
                 self._changed.wait_for(self._has_room)
             self._raise_failure()
-            if not self._rows:
+            if not self._items:
                 self._oldest = time.monotonic()
-            self._rows.append(numbered)
-            self._appended += 1
-            if len(self._rows) >= self._flush_rows:
+            self._items.append(item)
+            self._rows += rows
+            self._appended += rows
+            if self._rows >= self._flush_rows:
                 self._changed.notify_all()
 
     def flush(self) -> None:
@@ -159,7 +190,7 @@ class Writer:
                 self._changed.notify_all()
             self._thread.join()
             if self._failure is not None and error is not None and error is not self._failure:
-                _log.error("%d rows could not be kept: %s", len(self._rows), self._failure)
+                _log.error("%d rows could not be kept: %s", self._rows, self._failure)
             if error is None:
                 self._raise_failure()
                 self._files.seal()
@@ -189,27 +220,28 @@ class Writer:
         """Wait for something to do and do it; false when the writer is closed and everything is on disk."""
         with self._changed:
             self._changed.wait_for(self._is_due, timeout=min(self._flush_seconds, HEARTBEAT_SECONDS))
-            rows = list(self._rows) if self._is_due() else []
-            if self._closing and not rows:
+            items, rows = (list(self._items), self._rows) if self._is_due() else ([], 0)
+            if self._closing and not items:
                 return False
-        if rows:
-            self._files.write(rows)
-            self._mark_durable(len(rows))
+        if items:
+            self._files.write(items)
+            self._mark_durable(len(items), rows)
         if time.monotonic() - self._beaten >= HEARTBEAT_SECONDS:
             self._lock.beat()
             self._beaten = time.monotonic()
         return True
 
     def _has_room(self) -> bool:
-        return self._failure is not None or len(self._rows) < _BUFFERED_FLUSHES * self._flush_rows
+        return self._failure is not None or self._rows < _BUFFERED_FLUSHES * self._flush_rows
 
     def _is_due(self) -> bool:
-        waited = bool(self._rows) and time.monotonic() - self._oldest >= self._flush_seconds
-        return self._closing or waited or len(self._rows) >= self._flush_rows or self._wanted > self._durable
+        waited = bool(self._items) and time.monotonic() - self._oldest >= self._flush_seconds
+        return self._closing or waited or self._rows >= self._flush_rows or self._wanted > self._durable
 
-    def _mark_durable(self, count: int) -> None:
+    def _mark_durable(self, items: int, rows: int) -> None:
         with self._changed:
-            del self._rows[:count]
-            self._durable += count
+            del self._items[:items]
+            self._rows -= rows
+            self._durable += rows
             self._oldest = time.monotonic()
             self._changed.notify_all()

@@ -12,6 +12,7 @@ from transplantqa.records import Evidence, Outcome, Question
 from transplantqa.retrieval import BM25, NoEvidence, Oracle, Shuffled, SourceDocument
 from transplantqa.retrieval.elsewhere import source_read
 from transplantqa.retrieval.evaluation import pair_with_gold
+from transplantqa.retrieval.table import read_evidence
 from transplantqa.stages import resolve
 
 MakeSource = Callable[..., SourceDocument]
@@ -40,21 +41,21 @@ def shown(evidence: Evidence, source: SourceDocument) -> list[str]:
 def test_the_oracle_shows_the_section_that_holds_the_quote(
     gold: str, guide: SourceDocument, make_questions: MakeQuestions
 ) -> None:
-    (evidence,) = Oracle(gold=gold).retrieve(make_questions("Aspirin?"), guide)
+    (evidence,) = read_evidence(Oracle(gold=gold).retrieve(make_questions("Aspirin?"), guide))
     assert shown(evidence, guide) == ["Take tacrolimus 2 mg twice a day.\nTake aspirin 5 mg in the morning."]
 
 
 def test_a_small_budget_leaves_the_oracle_the_chunk_with_the_quote(
     gold: str, guide: SourceDocument, make_questions: MakeQuestions
 ) -> None:
-    (evidence,) = Oracle(gold=gold, evidence_tokens=7).retrieve(make_questions("Aspirin?"), guide)
+    (evidence,) = read_evidence(Oracle(gold=gold, evidence_tokens=7).retrieve(make_questions("Aspirin?"), guide))
     assert shown(evidence, guide) == ["Take aspirin 5 mg in the morning."]
 
 
 def test_the_oracle_says_silence_where_gold_does_and_fails_where_no_section_holds_the_quote(
     gold: str, guide: SourceDocument, make_questions: MakeQuestions
 ) -> None:
-    found = list(Oracle(gold=gold).retrieve(make_questions("Aspirin?", "Travel?", "Odd?"), guide))
+    found = read_evidence(Oracle(gold=gold).retrieve(make_questions("Aspirin?", "Travel?", "Odd?"), guide))
     assert [one.outcome for one in found] == [Outcome.OK, Outcome.EMPTY_RETRIEVAL, Outcome.ENGINE_ERROR]
     assert "no section holds the quotes" in str(found[2].error)
 
@@ -109,7 +110,7 @@ def test_a_shuffled_retriever_reads_the_other_document_and_any_other_its_own(mak
 
 
 def test_no_evidence_is_no_verdict_of_silence(guide: SourceDocument, make_questions: MakeQuestions) -> None:
-    (evidence,) = NoEvidence().retrieve(make_questions("Aspirin?"), guide)
+    (evidence,) = read_evidence(NoEvidence().retrieve(make_questions("Aspirin?"), guide))
     assert (evidence.outcome, evidence.passages, evidence.route) == (Outcome.OK, (), "none")
 
 
@@ -118,7 +119,7 @@ def test_the_evidence_of_another_document_is_measured_without_its_own(
 ) -> None:
     questions = make_questions("Aspirin?")
     other = make_source([("Diet", ["Take no aspirin at all."])], "other")
-    (found,) = BM25().retrieve(questions, other)
+    (found,) = read_evidence(BM25().retrieve(questions, other))
     sections = {"doc": guide.sections, "other": other.sections}
     chunk_sections = {chunk.chunk_id: chunk.section_id for chunk in (*guide.chunks, *other.chunks)}
     facts = load_gold(Path(gold), questions, [guide.document])

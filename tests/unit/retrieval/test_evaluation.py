@@ -5,13 +5,14 @@ from transplantqa.records import Evidence, GoldEvidence, Outcome, Question
 from transplantqa.retrieval import BM25, FullDocument, SourceDocument
 from transplantqa.retrieval.evaluation import Measure, RetrievalCell, measure_retrieval, pair_with_gold, separation
 from transplantqa.retrieval.protocols import Retriever
+from transplantqa.retrieval.table import read_evidence
 
 ASPIRIN = GoldEvidence("q", "doc", silent=False, stance="5", quotes=("Take aspirin 5 mg in the morning.",))
 SILENT = GoldEvidence("q", "doc", silent=True)
 
 
 def cells(retriever: Retriever, source: SourceDocument, gold: GoldEvidence, text: str) -> list[RetrievalCell]:
-    evidence = retriever.retrieve([Question("q", text)], source)
+    evidence = read_evidence(retriever.retrieve([Question("q", text)], source))
     chunks = {chunk.chunk_id: chunk.section_id for chunk in source.chunks}
     return pair_with_gold(evidence, [gold], {"doc": source.sections}, chunks)
 

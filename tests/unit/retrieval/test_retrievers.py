@@ -13,6 +13,7 @@ from transplantqa.errors import ConfigError, ModelError
 from transplantqa.models.protocols import Embedder, Identity
 from transplantqa.records import Evidence, Outcome, Question
 from transplantqa.retrieval import BM25, Dense, FullDocument, HeroQA, Hybrid, Retriever, SourceDocument
+from transplantqa.retrieval.table import read_evidence
 
 MakeSource = Callable[..., SourceDocument]
 MakeQuestions = Callable[..., list[Question]]
@@ -81,7 +82,7 @@ def texts_of(evidence: Evidence, source: SourceDocument) -> list[str]:
 
 
 def retrieve(retriever: Retriever, source: SourceDocument, questions: Sequence[Question]) -> list[Evidence]:
-    return list(retriever.retrieve(questions, source))
+    return read_evidence(retriever.retrieve(questions, source))
 
 
 @pytest.mark.parametrize("written", ["2 mg", "2mg", "2\u200b mg", "\uff12 mg"])
@@ -325,12 +326,13 @@ def test_what_changes_evidence_is_in_the_identity(embedder: Embedder, setting: s
 TIES = """
 from transplantqa.records import Chunk, Document, Question, Section
 from transplantqa.retrieval import BM25, SourceDocument
+from transplantqa.retrieval.table import read_evidence
 text = "take the tablet"
 sections = [Section(f"s{i}", "d", i, 1, "H", ("H",), 1, 1, text, 3) for i in range(9)]
 chunks = [Chunk(f"c{i}", "d", f"s{i}", i, 1, 1, 0, len(text), text, 3) for i in (3, 1, 8, 0, 2, 7, 5, 4, 6)]
 document = Document("d", "A", "g", None, "T", None, "f", "0", 1, 135, 27, None, True, "accept")
 source = SourceDocument(document, tuple(sections), tuple(chunks))
-(evidence,) = BM25().retrieve([Question("q", "tablet")], source)
+(evidence,) = read_evidence(BM25().retrieve([Question("q", "tablet")], source))
 print([one.chunk_id for one in evidence.candidates])
 """
 
