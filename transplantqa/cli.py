@@ -58,6 +58,12 @@ def _curate() -> Handler:
     return curate
 
 
+def _init() -> Handler:
+    from transplantqa.scaffold.command import main as init  # noqa: PLC0415
+
+    return init
+
+
 def _store(command: str) -> Callable[[], Handler]:
     def load() -> Handler:
         from transplantqa.store import commands  # noqa: PLC0415
@@ -70,6 +76,16 @@ def _store(command: str) -> Callable[[], Handler]:
 
 COMMANDS: Mapping[str, Command] = {
     "run": Command("audit one system, or several with -m", "[-m] [group=choice ...] [key=value ...]", _hydra("run")),
+    "init": Command(
+        "a project for your folder of documents: manifest, questions template, configurations",
+        "FOLDER [out=PROJECT] [name=NAME] [groups=a,b]",
+        _init,
+    ),
+    "plan": Command(
+        "what a run would do, need and cost, before it does anything",
+        "[group=choice ...] [key=value ...]",
+        _hydra("plan"),
+    ),
     "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
     "curate-questions": Command("a question set from raw candidates, with a log", "FILE [out=FOLDER]", _curate),
     "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]", _hydra("release")),
@@ -95,7 +111,7 @@ COMMANDS: Mapping[str, Command] = {
     "explain": Command("what differs between two runs or methods", "A B [artifacts=DIR]", _store("explain")),
     "track": Command("write finished runs into MLflow, now or again", "RUN [RUN ...] [artifacts=DIR]", _track),
     "prune": Command("list what no run refers to, or delete it", "[delete=yes] [artifacts=DIR]", _store("prune")),
-    "repair": Command("drop rows that a ledger's folder has twice", "FOLDER", _store("repair")),
+    "repair": Command("mend a ledger's folder: repeated rows, damaged parts", "FOLDER", _store("repair")),
 }
 HELP_FLAGS = frozenset({"-h", "--help", "help"})
 
