@@ -1,1 +1,16 @@
 """Whether the judge is an instrument: pairs sampled for people, what people said, and how far the judge agrees."""
+
+from transplantqa.validation.record import Validation, describe, flat_metrics, of_run, record_of, reference_labels
+from transplantqa.validation.resampling import Bootstrap
+from transplantqa.validation.sampling import SampleDesign
+
+__all__ = [
+    "Bootstrap",
+    "SampleDesign",
+    "Validation",
+    "describe",
+    "flat_metrics",
+    "of_run",
+    "record_of",
+    "reference_labels",
+]

@@ -1,0 +1,78 @@
+"""What annotators read: a question and two answers, without anything that tells whose they are or what a judge said."""
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transplantqa.report.text import plain
+from transplantqa.store.run_folder import RunFolder
+from transplantqa.validation.blinding import masker
+
+CSV_COLUMNS = ("sample", "item", "question", "answer_1", "answer_2", "label", "significance", "note")
+NO_TEXT = "(no text)"
+
+_FORMULA = re.compile(r"(^|[;|])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+"""Where a spreadsheet, also one that separates by semicolons, would begin a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One pair as annotators see it; ``item`` is an id that says nothing."""
+
+    item: str
+    question: str
+    answer_1: str
+    answer_2: str
+
+
+def items_of(run: RunFolder, pairs: Sequence[Mapping[str, Any]], *, names: str) -> list[Item]:
+    """Return the items of sampled pairs, in their order.
+
+    Args:
+        run: where the texts are.
+        pairs: rows with item, question_id, document_a, document_b and first (the answer shown first: a or b).
+        names: ``hidden`` masks names of institutions and documents, ``shown`` leaves them.
+    """
+    documents = run.table("documents", ["document_id", "institution", "title", "source_file"]).to_pylist()
+    cover = masker(documents) if names == "hidden" else str
+    wanted = {(row["question_id"], row[side]) for row in pairs for side in ("document_a", "document_b")}
+    answers = answer_texts(run, wanted)
+    questions = {row["question_id"]: row["text"] for row in run.rows("questions")}
+    found = []
+    for row in pairs:
+        sides = [answers[row["question_id"], row[side]] for side in ("document_a", "document_b")]
+        first, second = sides if row["first"] == "a" else reversed(sides)
+        texts = (plain(cover(text)).strip() or NO_TEXT for text in (questions[row["question_id"]], first, second))
+        found.append(Item(row["item"], *texts))
+    return found
+
+
+def answer_texts(run: RunFolder, cells: set[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return the text of each of these (question, document) cells that has an answer."""
+    found: dict[tuple[str, str], str] = {}
+    for batch in run.batches("answers", columns=["question_id", "document_id", "variant", "text"]):
+        for row in batch.to_pylist():
+            key = (row["question_id"], row["document_id"])
+            if row["variant"] == "default" and key in cells:
+                found[key] = row["text"]
+    return found
+
+
+def spreadsheet(items: Sequence[Item], sample_id: str) -> bytes:
+    """Return items as CSV for a spreadsheet: UTF-8 with a mark, a line a pair, no cell that would be a formula."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerow(CSV_COLUMNS)
+    for item in items:
+        shown = (harmless(value) for value in (item.question, item.answer_1, item.answer_2))
+        writer.writerow([sample_id, item.item, *shown, "", "", ""])
+    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
+
+
+def harmless(text: str) -> str:
+    """Return text as one line, with an apostrophe before whatever a spreadsheet would take for a formula."""
+    line = re.sub(r"[ \t]*[\r\n\v\f\x85\u2028\u2029]+[ \t]*", " ¶ ", text.strip()).replace("\t", " ")
+    return _FORMULA.sub(r"\1\2'", line)
