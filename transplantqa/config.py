@@ -74,6 +74,9 @@ class RunConfig(CommonConfig):
     judge_prompt: dict[str, Any] | None = None
     embedder: Component | None = None
     reranker: Component | None = None
+    cost: Component | None = None
+    judge_cost: Component | None = None
+    expectations: Component
     analysis: Component
     tracking: Component
     stages: Annotated[list[Stage], Field(min_length=1)]

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from transplantqa.accounting import Price, usage_metrics, used
 from transplantqa.analysis import (
     Analysis,
     AuditTables,
@@ -50,6 +51,7 @@ class RunContents:
         stages: ingest, retrieve, generate and compare, each complete.
         pairs: every pair with what the pre-screen decided.
         summaries: what each stage did.
+        prices: what the calls of a stage cost.
     """
 
     system: str
@@ -59,6 +61,7 @@ class RunContents:
     stages: Mapping[str, Stage]
     pairs: pa.Table
     summaries: Mapping[str, StageSummary]
+    prices: Mapping[str, Price | None]
 
 
 def write_run(root: Path, contents: RunContents, settings: Analysis, gold: Path | None) -> RunFolder:
@@ -80,7 +83,7 @@ def write_run(root: Path, contents: RunContents, settings: Analysis, gold: Path 
         for name, table in {**tables, **_named(findings)}.items():
             _write_table(folder / f"{name}.parquet", table)
     measured = {
-        "metrics": dict(findings.metrics),
+        "metrics": {**findings.metrics, **_usage(tables, contents.prices)},
         "gold": dict(figures),
         "not_an_instrument": list(reasons),
         "notes": list(evidence_alarms(tables["evidence"], _rankers(contents.stages["retrieve"]))),
@@ -104,6 +107,10 @@ def _tables(contents: RunContents) -> dict[str, pa.Table]:
         "judgements": judgements,
         "comparisons": derive_comparisons(contents.pairs, judgements),
     }
+
+
+def _usage(tables: Mapping[str, pa.Table], prices: Mapping[str, Price | None]) -> dict[str, float | int]:
+    return usage_metrics({name: used(tables[_STAGE_TABLES[name]]) for name in prices}, prices)
 
 
 def _table(spec: TableSpec, rows: Sequence[Mapping[str, Any]]) -> pa.Table:

@@ -23,10 +23,10 @@ from transplantqa.config import Problems, conf_dir, validate
 from transplantqa.errors import EXIT_OK, ConfigError, Interrupted, TransplantQAError
 from transplantqa.sweeps import Ended, JobLog, JobResult, record_job, sweep_folder, teed
 
-PRIMARY_CONFIG = {"status": "run"}
+PRIMARY_CONFIG = {"status": "run", "plan": "run"}
 """Commands that look at what another command's configuration describes."""
 
-ONE_AT_A_TIME = {"status": "one system", "contrast": "one pair of runs"}
+ONE_AT_A_TIME = {"status": "one system", "plan": "one system", "contrast": "one pair of runs"}
 
 
 def run_command(command: str, arguments: Sequence[str]) -> int:
@@ -142,10 +142,8 @@ def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) ->
         from transplantqa.commands import ingest_and_show  # noqa: PLC0415
 
         return Ended(ingest_and_show(config))
-    if command == "status":
-        from transplantqa.commands import show_status  # noqa: PLC0415
-
-        return Ended(show_status(config))
+    if command in {"status", "plan"}:
+        return Ended(_look(command, config))
     if command == "release":
         from transplantqa.release.command import release  # noqa: PLC0415
 
@@ -164,9 +162,21 @@ def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) ->
     return run_and_show(config, plain, name)
 
 
+def _look(command: str, config: Any) -> int:
+    """Show how far a run is, or what it would do."""
+    if command == "plan":
+        from transplantqa.planning.command import plan_and_show  # noqa: PLC0415
+
+        return plan_and_show(config)
+    from transplantqa.commands import show_status  # noqa: PLC0415
+
+    return show_status(config)
+
+
 UNNAMED_GROUPS = frozenset({"experiment", "debug", "tracking", "analysis", "corpus", "questions"})
 NEUTRAL_KEYS = frozenset(
     {"sweep_id", "artifacts", "stages", "shard", "retry", "max_failure_rate", "hydra", "tracking", "system"}
+    | {"cost", "judge_cost", "cost@judge_cost", "expectations"}
 )
 """Keys that can't change a row, so they name nothing."""
 

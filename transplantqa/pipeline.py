@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from transplantqa.accounting import Price
 from transplantqa.analysis import Analysis
 from transplantqa.config import EvaluateRetrievalConfig, IngestConfig, RunConfig, build, component_key
 from transplantqa.corpus.plan import plan
@@ -37,6 +38,8 @@ class System:
     retriever: Retriever
     generator: Generator
     judge: Judge
+    cost: Price | None
+    judge_cost: Price | None
     analysis: Analysis
     tracking: Tracker
 
@@ -58,6 +61,11 @@ class System:
             self.generator.identity()
         if "compare" in stages:
             self.judge.identity()
+
+    @property
+    def prices(self) -> dict[str, Price | None]:
+        """The price of what each stage's calls use; the judge's is the generator's where it has none of its own."""
+        return {"generate": self.cost, "compare": self.judge_cost or self.cost}
 
     def close(self) -> None:
         """Release the models' memory."""
@@ -143,6 +151,7 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
         stages={stage.name: stage for stage in (asked.ingested, retrieved, answered, judged)},
         pairs=pairs,
         summaries=shop.summaries,
+        prices=system.prices,
     )
     folder = write_run(Path(config.artifacts), contents, system.analysis, system.questions.gold)
     write_page(folder)

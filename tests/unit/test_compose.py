@@ -9,6 +9,7 @@ from transplantqa.config import conf_dir
 from transplantqa.errors import ConfigError
 
 NEEDED = {
+    "cost=tokens": ["cost.prompt_per_million=1", "cost.completion_per_million=4"],
     "corpus=folder": ["corpus.folder=somewhere"],
     "questions=file": ["questions.path=somewhere.csv"],
     "embedder=flag": ["embedder.model=owner/repo"],

@@ -14,6 +14,7 @@ from transplantqa.errors import ModelError
 from transplantqa.models.chat_template import ChatTemplate, template_source
 from transplantqa.models.gguf import GgufHeader, read_header
 from transplantqa.models.llama_engine import LlamaEngine, block_tokens
+from transplantqa.models.llama_vocabulary import LlamaVocabulary
 from transplantqa.models.messages import plain_messages
 from transplantqa.models.protocols import Completion, Identity, Request
 from transplantqa.models.reasoning import settle
@@ -84,8 +85,8 @@ class LlamaCpp:
         }
 
     def count_tokens(self, text: str) -> int:
-        """Count the model's tokens of ``text``, without special tokens."""
-        return len(self._engine.tokens(text))
+        """Count the model's tokens of ``text``, without special tokens; the weights aren't loaded for it."""
+        return self._vocabulary.count(text)
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Reply in the order asked.
@@ -102,6 +103,9 @@ class LlamaCpp:
         """Release the model's memory; the next ``generate`` loads it again."""
         engine = self.__dict__.pop("_engine", None)
         self.__dict__.pop("_template", None)
+        vocabulary = self.__dict__.pop("_vocabulary", None)
+        if vocabulary is not None:
+            vocabulary.close()
         if engine is not None:
             engine.close()
 
@@ -144,9 +148,10 @@ class LlamaCpp:
     def _tokens(self, request: Request, prompt: list[int]) -> tuple[list[int], bool]:
         """Return the reply's tokens, and whether the model ended it; with a schema it thinks first, unconstrained."""
         schema = None if request.json_schema is None else _schema_text(request.json_schema)
+        sampling = self._sampling.for_draw(request.draw)
         reply: list[int] = []
         if schema is not None and self._reasoning == "on":
-            for token in self._engine.decode(prompt, self._sampling, None):
+            for token in self._engine.decode(prompt, sampling, None):
                 reply.append(token)
                 if CLOSE_BLOCK in self._engine.text(reply[-8:]):
                     break
@@ -154,7 +159,7 @@ class LlamaCpp:
                     return reply, False
             else:
                 return reply, True
-        for token in self._engine.decode(prompt, self._sampling, schema, written=reply):
+        for token in self._engine.decode(prompt, sampling, schema, written=reply):
             if len(reply) >= request.max_tokens:
                 return reply, False
             reply.append(token)
@@ -177,6 +182,10 @@ class LlamaCpp:
             threads=self._threads or _cores(),
             gpu_layers=self._gpu_layers,
         )
+
+    @cached_property
+    def _vocabulary(self) -> LlamaVocabulary:
+        return LlamaVocabulary(locate(self._weights))
 
     @cached_property
     def _template(self) -> ChatTemplate:

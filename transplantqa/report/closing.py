@@ -44,6 +44,7 @@ def findings_table(summary: Mapping[str, Any]) -> Table:
     for key, title in _BLOCKS:
         _add_block(table, [run[key] for run in runs], title)
     _add_reuse(table, runs)
+    _add_usage(table, runs)
     return table
 
 
@@ -73,6 +74,23 @@ def _add_reuse(table: Table, runs: Sequence[Mapping[str, Any]]) -> None:
     table.add_row(Text("Reused", style="bold"))
     for stage in stages:
         table.add_row(Text(f"  {plain(stage)}"), *(Text(_reused(run, stage)) for run in runs))
+
+
+def _add_usage(table: Table, runs: Sequence[Mapping[str, Any]]) -> None:
+    stages = list(dict.fromkeys(entry["title"] for run in runs for entry in run["usage"]))
+    if not stages:
+        return
+    table.add_section()
+    table.add_row(Text("Used, prompt + reply tokens", style="bold"))
+    for stage in stages:
+        entries = (next((entry for entry in run["usage"] if entry["title"] == stage), None) for run in runs)
+        table.add_row(Text(f"  {plain(stage)}"), *(Text("-" if entry is None else _used(entry)) for entry in entries))
+
+
+def _used(entry: Mapping[str, Any]) -> str:
+    costs = "".join(f", {amount:,.2f} {currency}" for currency, amount in sorted(entry["cost"].items()))
+    tokens = f"{entry['prompt_tokens']:,} + {entry['completion_tokens']:,}"
+    return f"{tokens}, {duration(entry['seconds'])}{costs}"
 
 
 def _reused(run: Mapping[str, Any], stage: str) -> str:

@@ -109,8 +109,31 @@ def _run_summary(run: RunFolder) -> dict[str, Any]:
             for kind in ("prompt", "completion")
             if f"tokens_{kind}" in measures.metrics
         },
+        "usage": _usage(measures.metrics),
         "seconds": dict(run.section("seconds")),
     }
+
+
+def _usage(metrics: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return what the calls of each stage used, of stages that made any: tokens, engine seconds, cost by currency."""
+    return [
+        {
+            "stage": stage,
+            "title": _STAGE_WORDS[stage],
+            **{f"{kind}_tokens": int(metrics.get(f"tokens_{kind}_{stage}", 0)) for kind in _TOKENS},
+            "seconds": metrics.get(f"seconds_{stage}", 0.0),
+            "cost": {
+                name.removeprefix("cost_").removesuffix(f"_{stage}").upper(): amount
+                for name, amount in metrics.items()
+                if name.startswith("cost_") and name.endswith(f"_{stage}")
+            },
+        }
+        for stage in ("generate", "compare")
+        if metrics.get(f"tokens_prompt_{stage}")
+    ]
+
+
+_TOKENS = ("prompt", "cached", "completion")
 
 
 def _figures(figures: Mapping[str, float], wanted: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
