@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from transplantqa.analysis.broad import broad_agreement
+from transplantqa.analysis.corrected import sensitivity
 from transplantqa.analysis.counts import UNREADABLE, CellState, JudgeCalls, read_cells, read_pairs
 from transplantqa.analysis.estimates import Estimate, estimate, flat, to_table
 from transplantqa.analysis.facets import (
@@ -22,7 +23,9 @@ from transplantqa.analysis.institutions import institution_intervals
 from transplantqa.analysis.intervals import resampling_weights
 from transplantqa.analysis.measures import (
     CONFLICT,
+    DECIDED,
     VISIBLE,
+    FloatArray,
     Measure,
     cell_measures,
     label_measures,
@@ -33,6 +36,7 @@ from transplantqa.analysis.measures import (
 from transplantqa.analysis.perquestion import document_table, matrix_table, question_table
 from transplantqa.analysis.ranks import spearman
 from transplantqa.analysis.settings import Analysis
+from transplantqa.analysis.strata import strata_table
 from transplantqa.analysis.tables import AuditTables, Findings
 from transplantqa.analysis.topics import document_topic_table
 from transplantqa.records import Outcome
@@ -56,7 +60,8 @@ def audit(tables: AuditTables, settings: Analysis) -> Findings:
 
     Returns:
         Flat figures, and tables: ``measures`` (every estimate), ``labels``, ``questions``, ``documents``,
-        ``document_pairs``, ``institution_pairs``, ``document_topics`` and ``broad_agreement``.
+        ``document_pairs``, ``institution_pairs``, ``document_topics``, ``broad_agreement``, ``strata`` and
+        ``any_divergence_sensitivity``.
 
     Raises:
         InputError: the tables don't belong together.
@@ -67,7 +72,8 @@ def audit(tables: AuditTables, settings: Analysis) -> Findings:
     scope = scope_of(pairs, attributes, settings.spanning_phases)
     by_cell = cell_facets(cells, attributes)
     by_pair = pair_facets(cells, pairs, scope, attributes)
-    estimates = _estimates(by_cell, by_pair, settings, len(cells.question_ids))
+    weights = resampling_weights(len(cells.question_ids), settings.bootstrap_replicates, settings.seed)
+    estimates = _estimates(by_cell, by_pair, settings, weights)
     shown = [row for row in estimates if row.measure in FLAT_ONLY.get(row.facet, {row.measure})]
     headline = select(pairs, scope == SCOPES.index(HEADLINE_SCOPE))
     agreement, agreement_table = broad_agreement(pairs, attributes, settings)
@@ -88,18 +94,26 @@ def audit(tables: AuditTables, settings: Analysis) -> Findings:
             "institution_pairs": matrix_table(headline, attributes.institutions, attributes.institution),
             "document_topics": document_topic_table(cells, attributes.topic),
             "broad_agreement": agreement_table,
+            "strata": strata_table(by_cell, by_pair, weights, settings),
+            "any_divergence_sensitivity": _sensitivity(by_pair[0]),
         },
     )
 
 
-def _estimates(by_cell: list[Facet], by_pair: list[Facet], settings: Analysis, questions: int) -> list[Estimate]:
-    weights = resampling_weights(questions, settings.bootstrap_replicates, settings.seed)
+def _estimates(by_cell: list[Facet], by_pair: list[Facet], settings: Analysis, weights: FloatArray) -> list[Estimate]:
     rates = pair_measures(settings.rarefaction_pairs, settings.severity_weights)
     rows = [row for facet in by_cell for row in estimate(facet, cell_measures(), weights, settings)]
     for facet in by_pair:
         measures: tuple[Measure, ...] = rates + label_measures() if facet.name in LABELLED else rates
         rows += estimate(facet, measures, weights, settings)
     return rows
+
+
+def _sensitivity(pairs: Facet) -> pa.Table:
+    visible, conflicts, decided = (
+        pairs.counts[:, 0][:, list(states)].sum(axis=1) for states in (VISIBLE, CONFLICT, DECIDED)
+    )
+    return sensitivity(visible, conflicts, decided > 0)
 
 
 def _operations(tables: AuditTables, cells: Facet, calls: JudgeCalls) -> dict[str, float | int]:

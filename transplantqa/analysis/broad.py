@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from transplantqa.analysis.counts import PAIR_STATES, IntArray, Pairs
+from transplantqa.analysis.effects import hedges_g
 from transplantqa.analysis.facets import Attributes
 from transplantqa.analysis.measures import AGREEMENT, VISIBLE, FloatArray, weights_of
 from transplantqa.analysis.settings import Analysis
@@ -90,7 +91,8 @@ def broad_agreement(
     """Return flat figures and a table of the mean broad agreement by same or different institution and group.
 
     Pairs of every scope count. ``broad_agreement/<class>_n`` is document pairs; ``broad_agreement_welch_t`` and ``_df``
-    compare same with different institution as the paper does; ``broad_agreement_permutation_p`` is ours.
+    compare same with different institution as the paper does; ``broad_agreement_hedges_g`` is the effect size, and
+    ``broad_agreement_permutation_p`` is ours.
     """
     found = broad_agreements(pairs, len(attributes.institution), settings.broad_agreement_min_questions)
     same_institution = attributes.institution[found.a] == attributes.institution[found.b]
@@ -109,6 +111,9 @@ def broad_agreement(
     test = welch(found.value[same_institution], found.value[~same_institution])
     if test is not None:
         metrics |= {"broad_agreement_welch_t": test[0], "broad_agreement_welch_df": test[1]}
+    size = hedges_g(found.value[same_institution], found.value[~same_institution])
+    if size is not None:
+        metrics["broad_agreement_hedges_g"] = size
     p = permutation_p(found, attributes.institution, attributes.group, settings)
     if p is not None:
         metrics["broad_agreement_permutation_p"] = p

@@ -141,3 +141,11 @@ def test_rarefied_rates_are_over_the_same_questions_in_both(risen: ContrastFindi
     (delta,) = rows(risen, "deltas", facet="all", measure="any_divergence_rarefied")
     assert delta["baseline_denominator"] == delta["candidate_denominator"] > 0
     assert np.isfinite(delta["delta_points"])
+
+
+def test_a_strata_change_is_called_one_only_after_correction_for_their_number(risen: ContrastFindings) -> None:
+    for row in risen.deltas:
+        if row.facet != "all" and row.p_holm is not None and row.verdict in {"rose", "fell"}:
+            assert row.p_holm <= 0.05
+        if row.p is not None and row.p_holm is not None:
+            assert row.p_holm >= row.p
