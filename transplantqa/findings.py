@@ -20,6 +20,7 @@ from transplantqa.analysis import (
     gold_figures,
     not_an_instrument,
     support_figures,
+    with_further_findings,
 )
 from transplantqa.corpus.gold import load_gold, quotes_in_sections
 from transplantqa.corpus.stage_rows import from_row
@@ -126,7 +127,7 @@ def _measure(
 ) -> tuple[Findings, dict[str, float | int], tuple[str, ...]]:
     """Return the findings, the figures against gold, and the reasons not to take them for measurements."""
     audited = AuditTables(*(tables[name] for name in AuditTables.__dataclass_fields__))
-    findings = audit(audited, settings)
+    findings = with_further_findings(audited, audit(audited, settings), settings)
     sections = {section.section_id: section for source in sources.values() for section in source.sections}
     evidence = {}
     for row in tables["evidence"].select(_EVIDENCE_COLUMNS).to_pylist():
