@@ -1,7 +1,9 @@
 """BM25 of many questions over one document's passages at once."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +11,6 @@ from numpy.typing import NDArray
 from transplantqa.retrieval.fusion import ABSENT, Scores
 
 Places = NDArray[np.intp]
-Counts = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,34 @@ class LexicalMatch:
     scores: Scores
     coverage: NDArray[np.float64]
     document_coverage: NDArray[np.float64]
+
+
+class AskedTerms:
+    """The terms of questions asked together, as a sparse matrix: made once and matched with document after document.
+
+    A question's terms stand in its own order, so that its sums don't depend on the questions beside it.
+
+    Args:
+        questions: the terms of each question; repeated terms count again.
+    """
+
+    def __init__(self, questions: Sequence[Sequence[str]]) -> None:
+        self.terms = list(dict.fromkeys(term for words in questions for term in words))
+        place = {term: at for at, term in enumerate(self.terms)}
+        counted = [Counter(words) for words in questions]
+        self._columns = np.array([place[term] for one in counted for term in one], dtype=np.intp)
+        self._starts = np.cumsum([0, *map(len, counted)])
+        self.counts = self._matrix(np.array([count for one in counted for count in one.values()], dtype=np.float64))
+
+    def weighed(self, weights: NDArray[np.float64]) -> Any:
+        """Return the matrix (questions, terms) with a term's weight where a question has it, however often."""
+        return self._matrix(weights[self._columns])
+
+    def _matrix(self, values: NDArray[np.float64]) -> Any:
+        from scipy.sparse import csr_array  # noqa: PLC0415
+
+        shape = (len(self._starts) - 1, len(self.terms))
+        return csr_array((values, self._columns, self._starts), shape=shape)
 
 
 class LexicalIndex:
@@ -41,47 +70,32 @@ class LexicalIndex:
         ids = [[self._vocabulary.setdefault(term, len(self._vocabulary)) for term in terms] for terms in passages]
         self._starts, self._columns, self._weights = _sparse(ids, self._vocabulary, k1, b)
 
-    def match(self, questions: Sequence[Sequence[str]]) -> LexicalMatch:
-        """Score every passage for every question, given the terms of each question; repeated terms count again."""
-        terms = {term: at for at, term in enumerate(dict.fromkeys(term for words in questions for term in words))}
-        rows, counts = _padded(questions, terms)
-        weights = self._dense(terms)
-        found = weights > 0
-        frequency = found.sum(axis=1)
+    def match(self, questions: AskedTerms) -> LexicalMatch:
+        """Score every passage for every question."""
+        weights = self._weights_of(questions.terms)
+        present = (weights > 0).astype(np.float64)
+        frequency = present.sum(axis=1)
         idf = np.log1p((self.size - frequency + 0.5) / (frequency + 0.5))
-        shape = (len(questions), self.size)
-        scores, covered, anywhere = np.zeros(shape), np.zeros(shape), np.zeros(len(questions))
-        for row, count in zip(rows.T, counts.T, strict=True):
-            weight = np.where(count > 0, idf[row], 0.0)
-            scores += weights[row] * count[:, None]
-            covered += found[row] * weight[:, None]
-            anywhere += np.where(frequency[row] > 0, weight, 0.0)
-        total = np.where(counts > 0, idf[rows], 0.0).sum(axis=1)
+        total = questions.weighed(idf) @ np.ones(len(idf))
         total[total == 0] = 1.0
+        scores = questions.counts @ weights
         scores[scores <= 0] = ABSENT
-        return LexicalMatch(scores, covered / total[:, None], anywhere / total)
+        coverage = questions.weighed(idf) @ present
+        anywhere = questions.weighed(idf) @ (frequency > 0).astype(np.float64)
+        return LexicalMatch(scores, coverage / total[:, None], anywhere / total)
 
-    def _dense(self, terms: Mapping[str, int]) -> NDArray[np.float64]:
-        """Return the weights of these terms, shape (terms + 1, passages); the last row is the padding's, of zeros."""
-        weights = np.zeros((len(terms) + 1, self.size))
-        for term, row in terms.items():
-            at = self._vocabulary.get(term)
-            if at is not None:
-                span = slice(self._starts[at], self._starts[at + 1])
-                weights[row, self._columns[span]] = self._weights[span]
+    def _weights_of(self, terms: Sequence[str]) -> NDArray[np.float64]:
+        """Return the weights of these terms, shape (terms, passages)."""
+        weights = np.zeros((len(terms), self.size))
+        known = [(row, self._vocabulary[term]) for row, term in enumerate(terms) if term in self._vocabulary]
+        if not known:
+            return weights
+        rows, columns = np.array(known, dtype=np.intp).T
+        starts, lengths = self._starts[columns], self._starts[columns + 1] - self._starts[columns]
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        entries = np.repeat(starts, lengths) + within
+        weights[np.repeat(rows, lengths), self._columns[entries]] = self._weights[entries]
         return weights
-
-
-def _padded(questions: Sequence[Sequence[str]], terms: Mapping[str, int]) -> tuple[Places, Counts]:
-    """Return the rows and counts of each question's distinct terms, padded to the longest question."""
-    distinct = [list(dict.fromkeys(words)) for words in questions]
-    longest = max((len(words) for words in distinct), default=0)
-    rows = np.full((len(questions), longest), len(terms), dtype=np.intp)
-    counts = np.zeros(rows.shape)
-    for at, (words, unique) in enumerate(zip(questions, distinct, strict=True)):
-        rows[at, : len(unique)] = [terms[term] for term in unique]
-        counts[at, : len(unique)] = 1 if len(unique) == len(words) else [words.count(term) for term in unique]
-    return rows, counts
 
 
 def _sparse(

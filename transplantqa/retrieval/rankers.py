@@ -12,7 +12,7 @@ from transplantqa.retrieval.confidence import Signal
 from transplantqa.retrieval.dense import QuestionVectors, cosines, passage_vectors
 from transplantqa.retrieval.fusion import Scores
 from transplantqa.retrieval.indexed import IndexedDocument
-from transplantqa.retrieval.lexical import LexicalIndex
+from transplantqa.retrieval.lexical import AskedTerms, LexicalIndex
 from transplantqa.retrieval.terms import Language, TermAnalyzer
 from transplantqa.retrieval.windows import windows
 
@@ -49,6 +49,21 @@ class Ranker(Protocol):
         ...
 
 
+class QuestionTerms:
+    """The terms of the questions asked last: the same questions are asked of document after document."""
+
+    def __init__(self, analyzer: TermAnalyzer) -> None:
+        self._analyzer = analyzer
+        self._last: tuple[list[str], AskedTerms] | None = None
+
+    def of(self, questions: Sequence[str]) -> AskedTerms:
+        """Return the terms of these questions."""
+        asked = list(questions)
+        if self._last is None or self._last[0] != asked:
+            self._last = asked, AskedTerms([self._analyzer.terms(text) for text in asked])
+        return self._last[1]
+
+
 class LexicalRanker:
     """BM25 within the document over its chunks."""
 
@@ -57,6 +72,7 @@ class LexicalRanker:
 
     def __init__(self, language: Language, k1: float, b: float) -> None:
         self._analyzer = TermAnalyzer(language)
+        self._asked = QuestionTerms(self._analyzer)
         self._k1 = k1
         self._b = b
 
@@ -68,7 +84,7 @@ class LexicalRanker:
         """Score by shared terms; a chunk that shares none is absent."""
         terms = self._analyzer.terms
         index = LexicalIndex([terms(text) for text in document.texts], self._k1, self._b)
-        match = index.match([self._analyzer.remembered(text) for text in questions])
+        match = index.match(self._asked.of(questions))
         signals: dict[Signal, NDArray[np.float64]] = {
             "coverage": match.coverage.max(axis=1),
             "document_coverage": match.document_coverage,
@@ -84,6 +100,7 @@ class SectionBodyRanker:
 
     def __init__(self, language: Language, k1: float, b: float) -> None:
         self._analyzer = TermAnalyzer(language)
+        self._asked = QuestionTerms(self._analyzer)
         self._k1 = k1
         self._b = b
 
@@ -95,7 +112,7 @@ class SectionBodyRanker:
         """Score sections, heading included, and hand the score down to their chunks."""
         terms = self._analyzer.terms
         bodies = [terms(f"{section.heading}\n{section.text}") for section in document.searchable_sections()]
-        match = LexicalIndex(bodies, self._k1, self._b).match([self._analyzer.remembered(text) for text in questions])
+        match = LexicalIndex(bodies, self._k1, self._b).match(self._asked.of(questions))
         return Ranking(match.scores[:, document.columns_of_sections()])
 
 

@@ -48,7 +48,6 @@ class TermAnalyzer:
         self._stop = _stop_words(language)
         self._stem = _stemmer(language)
         self._known: dict[str, str | None] = {}
-        self._remembered: dict[str, list[str]] = {}
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of ``text`` in order, repeats kept."""
@@ -57,12 +56,6 @@ class TermAnalyzer:
         known = self._known
         stems = (known[word] if word in known else self._term(word) for word in found)
         return [term for term in stems if term is not None]
-
-    def remembered(self, text: str) -> list[str]:
-        """Return the terms of a text that comes again and again, such as a question asked of many documents."""
-        if text not in self._remembered:
-            self._remembered[text] = self.terms(text)
-        return self._remembered[text]
 
     def _term(self, word: str) -> str | None:
         self._known[word] = None if word in self._stop else self._stem(word)
