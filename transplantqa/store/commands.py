@@ -124,7 +124,7 @@ def prune(arguments: Sequence[str]) -> int:
 
 
 def repair(arguments: Sequence[str]) -> int:
-    """Keep one of the rows that a ledger's folder has twice; return the exit code.
+    """Mend a ledger's folder and say what was done; return the exit code.
 
     Raises:
         ConfigError: if no folder of a ledger is named.
@@ -136,8 +136,13 @@ def repair(arguments: Sequence[str]) -> int:
     method = _read_method(folder / "method.json")
     if method.stage not in TABLES or folder.name != method.fingerprint:
         raise ConfigError(f"{folder}: its method.json is of {method.stage}/{method.fingerprint}.\nUsage: {REPAIR}")
-    dropped = Ledger(folder.parent.parent, TABLES[method.stage], method).keep_one_of_each()
-    sys.stdout.write(f"{folder}: {dropped} repeated rows dropped.\n")
+    done = Ledger(folder.parent.parent, TABLES[method.stage], method).repair()
+    sys.stdout.write(
+        f"{folder}: {done.dropped} repeated rows dropped, {done.journals} journals of killed writers sealed, "
+        f"{len(done.damaged)} damaged parts set aside.\n"
+    )
+    if done.damaged:
+        sys.stdout.write("The rows of damaged parts are made again by the next run of their stage.\n")
     return EXIT_OK
 
 

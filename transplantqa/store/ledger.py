@@ -17,7 +17,7 @@ from transplantqa.store.matching import Unit, best, distinct, identifying_column
 from transplantqa.store.merge import MergeReport, census
 from transplantqa.store.method import Method
 from transplantqa.store.parts import ledger_files
-from transplantqa.store.repair import drop_repetitions
+from transplantqa.store.repair import RepairReport, drop_repetitions
 from transplantqa.store.sealing import seal_leftovers
 from transplantqa.store.shards import WHOLE, Shard
 from transplantqa.store.stored import MovedError, Stored, read_index, verify_parts
@@ -122,6 +122,17 @@ class Ledger:
         locks = sorted(self.folder.glob("lock-*.json"))
         return {path.stem.removeprefix("lock-"): holder(path) for path in locks if is_live(path)}
 
+    def last_shard_count(self) -> int:
+        """Return how many shards shared the work out when a file here was last written; 1 where there is none."""
+        files = ledger_files(self.folder)
+        with refusals("list", self.folder):
+            newest = max(files, key=lambda file: (file.path.stat().st_mtime_ns, file.stem), default=None)
+        return 1 if newest is None else int(newest.shard_label.rpartition("-of-")[2])
+
+    def set_aside(self) -> list[Path]:
+        """Return the files that were set aside because their bytes had changed; nobody reads them any more."""
+        return sorted(self.folder.glob("*.damaged"))
+
     def report(self, units: Sequence[Unit] | pa.Table) -> MergeReport:
         """Count what the folder holds of a plan, changing nothing."""
         return census(self._planned(units), self._stored().index, self.table)
@@ -132,10 +143,11 @@ class Ledger:
         damaged = tuple(verify_parts(self.folder))
         return census(self._planned(units), self._stored().index, self.table, damaged)
 
-    def keep_one_of_each(self) -> int:
-        """Drop rows that are there twice (same unit, inputs and attempt), keeping the first; return how many.
+    def repair(self) -> RepairReport:
+        """Seal what killed writers left, set damaged parts aside, and keep one of the rows that are there twice.
 
-        Two writers of one shard make such rows; locks prevent it, but a file system may not keep its promises.
+        Rows are there twice (same unit, inputs and attempt) when two writers did one shard; locks prevent it, but a
+        file system may not keep its promises. The first, in order of file name, is kept.
 
         Raises:
             StoreError: somebody is writing here, or the disk refuses.
@@ -143,8 +155,10 @@ class Ledger:
         writing = self.writers()
         if writing:
             raise StoreError(f"{self.folder} is being written by {', '.join(writing.values())}.\nWait for that.")
+        left = sum(file.kind == "journal" for file in ledger_files(self.folder))
         self.seal()
-        return drop_repetitions(self.folder, self.table)
+        damaged = tuple(verify_parts(self.folder))
+        return RepairReport(left, damaged, drop_repetitions(self.folder, self.table))
 
     def seal(self) -> None:
         """Seal the journals that killed writers left, of whatever shard; those of live writers are theirs to seal."""

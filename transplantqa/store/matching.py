@@ -109,11 +109,11 @@ def repeated(matches: pa.Table) -> np.ndarray:
     return np.unique(units[1:][same])
 
 
-def distinct(units: pa.Table, spec: TableSpec) -> pa.Table:
-    """Drop the repetitions of planned units, keeping order."""
+def distinct(units: pa.Table, spec: TableSpec, *also: str) -> pa.Table:
+    """Drop the repetitions of units, those alike in ``also`` too, keeping the first of each and the order."""
     with _connection() as connection:
         numbered = connection.from_arrow(_numbered(units, "unit"))
-        kept = numbered.aggregate("min(unit) AS unit", _listed(identifying_columns(spec))).to_arrow_table()
+        kept = numbered.aggregate("min(unit) AS unit", _listed([*identifying_columns(spec), *also])).to_arrow_table()
     return _in_order(units, kept)
 
 

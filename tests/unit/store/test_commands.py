@@ -1,6 +1,7 @@
 """The commands that look after the ledger."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,32 @@ def test_repairing_keeps_one_of_the_rows_that_are_there_twice(
     assert main(["repair", str(ledger.folder)]) == EXIT_OK
     assert "6 repeated rows dropped" in capsys.readouterr().out
     assert ledger.merge(units).is_exact
+
+
+def test_repairing_sets_damaged_parts_aside_and_says_that_their_rows_are_made_again(
+    root: Path, plan: MakePlan, row: MakeRow, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = Ledger(root, ANSWERS, Method("generate", {"version": 1}))
+    with ledger.writer() as writer:
+        writer.append(row(plan(1)[0]))
+    (part,) = ledger.folder.glob("part-*")
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+    assert main(["repair", str(ledger.folder)]) == EXIT_OK
+    shown = capsys.readouterr().out
+    assert "1 damaged parts set aside" in shown
+    assert "made again by the next run" in shown
+    assert ledger.pending(plan(1)) == plan(1)
+
+
+def test_repairing_seals_what_a_killed_writer_left(
+    root: Path, plan: MakePlan, row: MakeRow, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = Ledger(root, ANSWERS, Method("generate", {"version": 1}))
+    with suppress(KeyboardInterrupt), ledger.writer() as writer:
+        writer.append(row(plan(1)[0]))
+        raise KeyboardInterrupt
+    assert main(["repair", str(ledger.folder)]) == EXIT_OK
+    assert "1 journals of killed writers sealed" in capsys.readouterr().out
+    assert [path.suffix for path in ledger.folder.iterdir() if path.name != "method.json"] == [".parquet"]
