@@ -68,6 +68,7 @@ class RunConfig(CommonConfig):
     retriever: Component
     generator: Component
     judge: Component
+    prescreen: Component | None = None
     model: Component | None = None
     judge_model: Component | None = None
     prompt: dict[str, Any] | None = None

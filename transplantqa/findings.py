@@ -26,6 +26,7 @@ from transplantqa.corpus.gold import load_gold, quotes_in_sections
 from transplantqa.corpus.stage_rows import from_row
 from transplantqa.generation.support import support
 from transplantqa.judging.comparisons import derive_comparisons
+from transplantqa.judging.facts import JudgingFacts
 from transplantqa.records import Evidence, Outcome, Question, evidence_from_row
 from transplantqa.retrieval.alarms import evidence_alarms
 from transplantqa.retrieval.protocols import SourceDocument
@@ -51,6 +52,7 @@ class RunContents:
         questions: the questions asked.
         stages: ingest, retrieve, generate and compare, each complete.
         pairs: every pair with what the pre-screen decided.
+        judging: how pairs came to be decided, besides by the judge's method.
         summaries: what each stage did.
         prices: what the calls of a stage cost.
     """
@@ -61,6 +63,7 @@ class RunContents:
     questions: Sequence[Question]
     stages: Mapping[str, Stage]
     pairs: pa.Table
+    judging: JudgingFacts
     summaries: Mapping[str, StageSummary]
     prices: Mapping[str, Price | None]
 
@@ -87,11 +90,16 @@ def write_run(root: Path, contents: RunContents, settings: Analysis, gold: Path 
         "metrics": {**findings.metrics, **_usage(tables, contents.prices)},
         "gold": dict(figures),
         "not_an_instrument": list(reasons),
-        "notes": list(evidence_alarms(tables["evidence"], _rankers(contents.stages["retrieve"]))),
+        "notes": [*_warnings(contents), *evidence_alarms(tables["evidence"], _rankers(contents.stages["retrieve"]))],
     }
     write_atomically(folder / "metrics.json", json_bytes(measured))
     run.save(root)
     return RunFolder(folder)
+
+
+def _warnings(contents: RunContents) -> list[str]:
+    warning = contents.judging.warning()
+    return [] if warning is None else [warning]
 
 
 def _tables(contents: RunContents) -> dict[str, pa.Table]:
@@ -106,7 +114,7 @@ def _tables(contents: RunContents) -> dict[str, pa.Table]:
         "evidence": contents.stages["retrieve"].rows(),
         "answers": answers,
         "judgements": judgements,
-        "comparisons": derive_comparisons(contents.pairs, judgements),
+        "comparisons": derive_comparisons(contents.pairs, judgements, disagreement=contents.judging.disagreement),
     }
 
 
@@ -141,7 +149,8 @@ def _measure(
                 text for passage in resolve(evidence[key], sections) for text in (*passage.heading_path, passage.text)
             ]
             supported[key] = support(row["text"], shown).supported
-    metrics = {**findings.metrics, **support_figures(supported)}
+    judged = (contents.pairs, tables["judgements"], tables["comparisons"])
+    metrics = {**findings.metrics, **support_figures(supported)} | contents.judging.figures(tables["answers"], *judged)
     figures: dict[str, float | int] = {}
     extra: dict[str, pa.Table] = {}
     if gold is not None:
@@ -182,6 +191,7 @@ def _record(contents: RunContents, tables: Mapping[str, pa.Table], settings: Ana
         "questions": digest(questions),
         "documents": digest(documents),
         "analysis": settings.identity(),
+        "judging": contents.judging.identity(),
     }
     outcomes = {name: _counted(tables[table]) for name, table in _STAGE_TABLES.items()}
     return Run(
@@ -196,6 +206,7 @@ def _record(contents: RunContents, tables: Mapping[str, pa.Table], settings: Ana
         outcomes={"ingest": _verdicts(documents), **outcomes},
         reused={name: summary.reused for name, summary in contents.summaries.items()},
         seconds={name: round(summary.seconds, 3) for name, summary in contents.summaries.items()},
+        extra={"judging": contents.judging.record()},
     )
 
 

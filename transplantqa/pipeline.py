@@ -16,7 +16,9 @@ from transplantqa.corpus.stage_rows import from_row
 from transplantqa.errors import EXIT_FAILURES, EXIT_OK, InputError
 from transplantqa.findings import RunContents, write_run
 from transplantqa.generation.protocols import Generator
-from transplantqa.judging.protocols import Judge
+from transplantqa.judging.facts import JudgingFacts
+from transplantqa.judging.prescreens import RULE
+from transplantqa.judging.protocols import Judge, Prescreen
 from transplantqa.records import Outcome, Question
 from transplantqa.report.page import write_page
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
@@ -38,6 +40,7 @@ class System:
     retriever: Retriever
     generator: Generator
     judge: Judge
+    prescreen: Prescreen | None
     cost: Price | None
     judge_cost: Price | None
     analysis: Analysis
@@ -140,7 +143,7 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
         if config.generator.get("model") != config.judge.get("model"):
             system.generator.close()  # room for the judge's model
         answers = answered.rows()
-        pairs, judged = compare(shop, system.judge, answers, asked.readings.questions)
+        pairs, judged = compare(shop, system.judge, answers, asked.readings.questions, system.prescreen or RULE)
         if "analyse" not in shop.stages or shard.count > 1:
             return FinishedRun(EXIT_OK, None, "Pairs are judged. Run the same command without shard to analyse.")
     contents = RunContents(
@@ -150,12 +153,19 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
         questions=tuple(asked.readings.questions.values()),
         stages={stage.name: stage for stage in (asked.ingested, retrieved, answered, judged)},
         pairs=pairs,
+        judging=judging_facts(system, config),
         summaries=shop.summaries,
         prices=system.prices,
     )
     folder = write_run(Path(config.artifacts), contents, system.analysis, system.questions.gold)
     write_page(folder)
     return FinishedRun(*_verdict(folder, config), tracker=system.tracking)
+
+
+def judging_facts(system: System, config: RunConfig) -> JudgingFacts:
+    """Return how the pairs of a system come to be decided, besides by the judge's method."""
+    models = (config.generator.get("model"), config.judge.get("model"))
+    return JudgingFacts(system.prescreen or RULE, system.judge.disagreement, *models)
 
 
 def planned_cells(system: System, readings: Readings) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from transplantqa.config import RunConfig
+from transplantqa.judging.prescreens import RULE
 from transplantqa.pipeline import System, load_questions, planned_cells, readable
 from transplantqa.records import FAILED_OUTCOMES
 from transplantqa.signals import StopRequest
@@ -87,7 +88,7 @@ def _survey(shop: Workshop, system: System, config: RunConfig) -> Iterator[Shard
     waiting.subtract(answered.shards(count).tolist())
     yield from _shares(answered, count, waiting)
     answers = answered.found(_ANSWER_COLUMNS)
-    _, judged = plan_judgements(shop, system.judge, answers, readings.questions)
+    _, judged = plan_judgements(shop, system.judge, answers, readings.questions, system.prescreen or RULE)
     yield from _shares(judged, count, None if len(answers) < len(retrieved.planned) else {})
 
 

@@ -95,9 +95,8 @@ class BatchedJudge(ModelJudge):
     def request(self, group: list[Pair]) -> Request:
         """Return the model's request for a group."""
         room = 8 + len(group) * self._max_verdict_tokens
-        return Request(
-            request_id(group[0]), self.messages(group), room, group_schema(len(group), self._reasoning_chars)
-        )
+        schema = group_schema(len(group), self._reasoning_chars)
+        return Request(request_id(group[0]), self.messages(group), room, schema, group[0].replicate)
 
     def messages(self, group: list[Pair]) -> tuple[Message, ...]:
         """Return what the model would be sent for a group."""

@@ -113,7 +113,7 @@ class LabelOnlyJudge(ModelJudge):
     def _label_request(self, pair: Pair) -> Request:
         first, second = self._showing.texts(pair)
         messages = self._label.render(question=pair.question.text.strip(), first_answer=first, second_answer=second)
-        return Request(request_id(pair), messages, LABEL_TOKENS, label_schema())
+        return Request(request_id(pair), messages, LABEL_TOKENS, label_schema(), pair.replicate)
 
     def _details_request(self, pair: Pair, judgement: Judgement) -> Request:
         first, second = self._showing.texts(pair)
@@ -123,7 +123,7 @@ class LabelOnlyJudge(ModelJudge):
             second_answer=second,
             label=str(judgement.label),
         )
-        return Request(request_id(pair), messages, self._max_details_tokens, details_schema())
+        return Request(request_id(pair), messages, self._max_details_tokens, details_schema(), pair.replicate)
 
 
 def _both(labelled: Judgement, details: Completion) -> Judgement:

@@ -76,7 +76,7 @@ class StructuredJudge(ModelJudge):
 
     def request(self, pair: Pair) -> Request:
         """Return the model's request for a pair."""
-        return Request(request_id(pair), self.messages(pair), self._max_verdict_tokens, self._schema)
+        return Request(request_id(pair), self.messages(pair), self._max_verdict_tokens, self._schema, pair.replicate)
 
     def judge(self, pairs: Iterable[Pair]) -> Iterator[Judgement]:
         """Yield one judgement a pair, in completion order; pairs are drawn only as fast as the model takes requests."""

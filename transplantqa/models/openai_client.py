@@ -99,6 +99,8 @@ class ChatClient:
     async def _answer(self, request: Request) -> dict[str, Any]:
         """Return the server's JSON, in the first schema dialect that it accepts and obeys."""
         body = {**self._body, "messages": plain_messages(request.messages), "max_tokens": request.max_tokens}
+        if request.draw:
+            body["seed"] = int(body.get("seed", 0)) + request.draw
         if request.json_schema is None:
             return await self._post(request.id, body, retried=RETRIED_STATUSES)
         if self._dialect is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +24,24 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One generation. ``max_tokens`` is room reserved for the reply; ``json_schema`` constrains its shape."""
+    """One generation. ``max_tokens`` is room reserved for the reply; ``json_schema`` constrains its shape.
+
+    ``draw`` numbers independent replies to one prompt, from 0: it is added to the seed of sampling.
+    """
 
     id: str
     messages: tuple[Message, ...]
     max_tokens: int
     json_schema: Mapping[str, Any] | None = None
+    draw: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """One reply. ``outcome`` is ``ok`` or a failure of the engine's part (overflow, cut, unclosed reasoning, error).
 
-    ``text`` has the reasoning removed, ``raw`` is everything the model wrote. Seconds are wall clock.
+    ``text`` has the reasoning removed, ``raw`` is everything the model wrote. ``seconds`` are the request's share of
+    the engine's wall clock: requests in flight together share it, so that many add up to the time they took.
     """
 
     id: str
@@ -50,6 +55,28 @@ class Completion:
     completion_tokens: int = 0
     seconds: float = 0.0
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTokens:
+    """What a model reads for a request. ``begin`` is its token of beginning, null where it has none or won't say."""
+
+    ids: tuple[int, ...]
+    begin: int | None
+
+    @property
+    def beginnings(self) -> int:
+        """Tokens of beginning at the head of the prompt: one, where the model has such a token."""
+        return next((place for place, token in enumerate(self.ids) if token != self.begin), len(self.ids))
+
+
+@runtime_checkable
+class ShowsPrompt(Protocol):
+    """A language model that can show what it would read."""
+
+    def prompt_tokens(self, request: Request) -> PromptTokens | None:
+        """Return the tokens of a request's prompt, template applied; null where they can't be had after all."""
+        ...
 
 
 class LanguageModel(Protocol):

@@ -1,6 +1,6 @@
 """How the next token is chosen: the same few parameters with the same meaning on every backend."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from transplantqa.models.protocols import Identity
 
@@ -16,3 +16,7 @@ class Sampling:
     def identity(self) -> Identity:
         """Only what can change a reply: a greedy choice has no seed."""
         return {"temperature": 0.0} if self.temperature == 0 else asdict(self)
+
+    def for_draw(self, draw: int) -> "Sampling":
+        """Return the sampling of one of several independent replies to a prompt."""
+        return replace(self, seed=(self.seed + draw) % 2**32)

@@ -105,7 +105,8 @@ class Scripted:
         for pattern, reply in self._replies:
             if pattern.search(asked):
                 return reply
-        number = int(digest([[message.role, message.content] for message in request.messages])[:12], 16)
+        asked_for = [[message.role, message.content] for message in request.messages]
+        number = int(digest([*asked_for, request.draw] if request.draw else asked_for)[:12], 16)
         if request.json_schema is not None:
             pick = number if self._choose == "by_hash" else 0
             return canonical_json(smallest_value(request.json_schema, pick=pick))

@@ -5,7 +5,6 @@ Not exercised by the test suite beyond its import errors and its scheduling agai
 
 import gc
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from transplantqa.errors import ModelError
+from transplantqa.models.clock import SharedClock
 from transplantqa.models.messages import plain_messages
 from transplantqa.models.protocols import Completion, Identity, Request
 from transplantqa.models.reasoning import settle
@@ -95,7 +95,8 @@ class VLLM:
         """
         engine = self._llm.llm_engine
         waiting = iter(requests)
-        started: dict[str, tuple[Request, float]] = {}
+        started: dict[str, Request] = {}
+        clock = SharedClock()
         exhausted = False
         while started or not exhausted:
             while not exhausted and len(started) < self._in_flight:
@@ -103,14 +104,18 @@ class VLLM:
                 if request is None:
                     exhausted = True
                     break
-                refused = self._submit(engine, request, started)
+                refused = self._submit(engine, request)
                 if refused is not None:
                     yield refused
+                    continue
+                started[request.id] = request
+                clock.start(request.id)
             if not started:
                 continue
             for output in engine.step():
                 if output.finished:
-                    yield self._read(*started.pop(output.request_id), output)
+                    seconds = clock.stop(output.request_id)
+                    yield self._read(started.pop(output.request_id), seconds, output)
 
     def close(self) -> None:
         """Release the GPU's memory; the next ``generate`` loads again."""
@@ -127,7 +132,7 @@ class VLLM:
         if torch is not None and torch.cuda.is_available():
             torch.cuda.empty_cache()
 
-    def _submit(self, engine: Any, request: Request, started: dict[str, tuple[Request, float]]) -> Completion | None:
+    def _submit(self, engine: Any, request: Request) -> Completion | None:
         try:
             tokens = self._prompt(request)
         except (ValueError, TypeError) as error:
@@ -139,7 +144,6 @@ class VLLM:
             engine.add_request(request.id, {"prompt_token_ids": tokens}, self._sampling_params(request))
         except ValueError as error:
             return Completion(request.id, Outcome.ENGINE_ERROR, "", prompt_tokens=len(tokens), error=str(error))
-        started[request.id] = (request, time.perf_counter())
         return None
 
     def _prompt(self, request: Request) -> list[int]:
@@ -158,12 +162,12 @@ class VLLM:
         return SamplingParams(
             temperature=self._sampling.temperature,
             top_p=self._sampling.top_p,
-            seed=self._sampling.seed,
+            seed=self._sampling.for_draw(request.draw).seed,
             max_tokens=request.max_tokens,
             structured_outputs=None if schema is None else StructuredOutputsParams(json=dict(schema)),
         )
 
-    def _read(self, request: Request, started: float, output: Any) -> Completion:
+    def _read(self, request: Request, seconds: float, output: Any) -> Completion:
         reply = output.outputs[0]
         settled = settle(reply.text, reply.finish_reason)
         return Completion(
@@ -176,7 +180,7 @@ class VLLM:
             prompt_tokens=len(output.prompt_token_ids),
             cached_tokens=output.num_cached_tokens or 0,
             completion_tokens=len(reply.token_ids),
-            seconds=time.perf_counter() - started,
+            seconds=seconds,
             error=settled.error,
         )
 

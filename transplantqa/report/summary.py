@@ -25,6 +25,8 @@ LABEL_SHARES: tuple[tuple[str, str], ...] = tuple((f"label/{label}", label) for 
 CHECKS: tuple[tuple[str, str], ...] = (
     ("support_rate", "answers supported by evidence"),
     ("parse_success_rate", "judgements parsed"),
+    ("judge_order_consistency", "labels kept in the other order"),
+    ("judge_noise_floor", "labels changed when judged again"),
     ("failure_rate", "failed units"),
     ("judge_kappa", "judge against people (kappa)"),
 )
