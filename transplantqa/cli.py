@@ -64,6 +64,12 @@ def _init() -> Handler:
     return init
 
 
+def _push() -> Handler:
+    from transplantqa.hub.push_command import main as push  # noqa: PLC0415
+
+    return push
+
+
 def _store(command: str) -> Callable[[], Handler]:
     def load() -> Handler:
         from transplantqa.store import commands  # noqa: PLC0415
@@ -89,6 +95,11 @@ COMMANDS: Mapping[str, Command] = {
     "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
     "curate-questions": Command("a question set from raw candidates, with a log", "FILE [out=FOLDER]", _curate),
     "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]", _hydra("release")),
+    "push": Command(
+        "put a built release on the Hugging Face Hub, or say what that would change",
+        "repo=OWNER/NAME [folder=release] [tag=TAG] [private=yes|no] [schema=same|replace] [dry_run=yes]",
+        _push,
+    ),
     "contrast": Command(
         "what changed between two runs, and where it comes from",
         "baseline=RUN candidate=RUN [key=value ...]",
