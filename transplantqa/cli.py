@@ -46,6 +46,13 @@ def _contrast() -> Handler:
     return lambda arguments: run_command("contrast", quoted(arguments))
 
 
+def _validate() -> Handler:
+    from transplantqa.hydra_app import run_command  # noqa: PLC0415
+    from transplantqa.validation.command import hydra_arguments  # noqa: PLC0415
+
+    return lambda arguments: run_command("validate", hydra_arguments(arguments))
+
+
 def _report() -> Handler:
     from transplantqa.report.page.command import main as report  # noqa: PLC0415
 
@@ -104,6 +111,11 @@ COMMANDS: Mapping[str, Command] = {
         "what changed between two runs, and where it comes from",
         "baseline=RUN candidate=RUN [key=value ...]",
         _contrast,
+    ),
+    "validate": Command(
+        "is the judge an instrument: pairs for people to label, agreement with them, judges side by side",
+        "sample|agreement|compare RUN|FILE ... [key=value ...]",
+        _validate,
     ),
     "evaluate-retrieval": Command(
         "compare retrievers with what people found in the documents",

@@ -20,6 +20,7 @@ from pydantic_core import ErrorDetails, PydanticUndefined
 
 from transplantqa.budget import overflow
 from transplantqa.errors import ConfigError
+from transplantqa.records import Label
 
 Component = Mapping[str, Any]
 Stage = Literal["ingest", "retrieve", "generate", "compare", "analyse"]
@@ -127,11 +128,30 @@ class ContrastConfig(BaseModel):
     sweep_id: str | None = None
 
 
+class ValidateConfig(BaseModel):
+    """``transplantqa validate``: pairs for people, what they said of them, judges side by side."""
+
+    model_config = ConfigDict(extra="forbid")
+    artifacts: str
+    action: Literal["sample", "agreement", "compare"]
+    run: Annotated[str, Field(min_length=1)] | None = None
+    files: list[str]
+    sample: Annotated[str, Field(min_length=1)] | None = None
+    adjudicator: Annotated[str, Field(min_length=1)] | None = None
+    spellings: dict[str, Label]
+    runs: list[str]
+    design: Component
+    bootstrap: Component
+    tracking: Component
+    sweep_id: str | None = None
+
+
 COMMANDS: Mapping[str, type[BaseModel]] = {
     "run": RunConfig,
     "ingest": IngestConfig,
     "release": ReleaseConfig,
     "contrast": ContrastConfig,
+    "validate": ValidateConfig,
     "evaluate-retrieval": EvaluateRetrievalConfig,
 }
 

@@ -26,7 +26,7 @@ from transplantqa.sweeps import Ended, JobLog, JobResult, record_job, sweep_fold
 PRIMARY_CONFIG = {"status": "run", "plan": "run"}
 """Commands that look at what another command's configuration describes."""
 
-ONE_AT_A_TIME = {"status": "one system", "plan": "one system", "contrast": "one pair of runs"}
+ONE_AT_A_TIME = {"status": "one system", "plan": "one system", "contrast": "one pair of runs", "validate": "one judge"}
 
 
 def run_command(command: str, arguments: Sequence[str]) -> int:
@@ -144,14 +144,9 @@ def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) ->
         return Ended(ingest_and_show(config))
     if command in {"status", "plan"}:
         return Ended(_look(command, config))
-    if command == "release":
-        from transplantqa.release.command import release  # noqa: PLC0415
-
-        return Ended(EXIT_OK, str(release(config)))
-    if command == "contrast":
-        from transplantqa.contrasts.command import contrast_and_show  # noqa: PLC0415
-
-        return Ended(EXIT_OK, str(contrast_and_show(config)))
+    folder = _folder_made(command, config)
+    if folder is not None:
+        return Ended(EXIT_OK, str(folder))
     if command == "evaluate-retrieval":
         from transplantqa.evaluations.command import evaluate_and_show  # noqa: PLC0415
 
@@ -171,6 +166,23 @@ def _look(command: str, config: Any) -> int:
     from transplantqa.commands import show_status  # noqa: PLC0415
 
     return show_status(config)
+
+
+def _folder_made(command: str, config: Any) -> Path | None:
+    """Run a command that is about finished runs and return the folder it wrote; None for any other command."""
+    if command == "release":
+        from transplantqa.release.command import release  # noqa: PLC0415
+
+        return release(config)
+    if command == "contrast":
+        from transplantqa.contrasts.command import contrast_and_show  # noqa: PLC0415
+
+        return contrast_and_show(config)
+    if command == "validate":
+        from transplantqa.validation.command import validate_and_show  # noqa: PLC0415
+
+        return validate_and_show(config)
+    return None
 
 
 UNNAMED_GROUPS = frozenset({"experiment", "debug", "tracking", "analysis", "corpus", "questions"})

@@ -1,6 +1,14 @@
 """Whether the judge is an instrument: pairs sampled for people, what people said, and how far the judge agrees."""
 
-from transplantqa.validation.record import Validation, describe, flat_metrics, of_run, record_of, reference_labels
+from transplantqa.validation.record import (
+    Validation,
+    describe,
+    flat_metrics,
+    measured,
+    of_run,
+    record_of,
+    reference_labels,
+)
 from transplantqa.validation.resampling import Bootstrap
 from transplantqa.validation.sampling import SampleDesign
 
@@ -10,6 +18,7 @@ __all__ = [
     "Validation",
     "describe",
     "flat_metrics",
+    "measured",
     "of_run",
     "record_of",
     "reference_labels",

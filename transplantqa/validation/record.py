@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transplantqa.errors import InputError
-from transplantqa.store.run_folder import RunFolder
+from transplantqa.store.run_folder import RunFolder, RunMetrics
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,6 +81,19 @@ def of_run(run: RunFolder) -> Validation | None:
 def flat_metrics(found: Validation | None) -> dict[str, float]:
     """Return a record's figures by flat name; none when there is no record."""
     return {} if found is None else found.metrics
+
+
+def measured(run: RunFolder) -> RunMetrics:
+    """Return a run's measures with those of its judge's validation, and what that says against the judge.
+
+    Raises:
+        InputError: the run isn't finished, or the record can't be read.
+    """
+    measures, found = run.measures, of_run(run)
+    if found is None:
+        return measures
+    reasons = dict.fromkeys((*measures.not_an_instrument, *found.not_an_instrument))
+    return replace(measures, metrics={**measures.metrics, **found.metrics}, not_an_instrument=tuple(reasons))
 
 
 def describe(found: Validation | None) -> str:
