@@ -67,6 +67,11 @@ class ContrastFolder:
         """Flat figures by name."""
         return {str(name): float(value) for name, value in self.record["metrics"].items()}
 
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return a table as plain rows; none where it isn't there."""
+        file = self.path / f"{name}.parquet"
+        return list(pq.read_table(file).to_pylist()) if file.is_file() else []
+
     def tables(self) -> tuple[Path, ...]:
         """Return the files of its tables, sorted."""
         return tuple(sorted(self.path.glob("*.parquet")))

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 
+from transplantqa.analysis import Analysis, audit, with_further_findings
 from transplantqa.analysis.linkage import average_linkage, cut
 from transplantqa.analysis.sketch import Sketch
 from transplantqa.analysis.themes import theme_findings
+from transplantqa.errors import ModelError
 
 
 def unit_vectors(size: int, dimensions: int, centres: int, noise: float, seed: int) -> Any:
@@ -112,3 +114,16 @@ def test_without_topics_there_are_no_themes(topics: list[tuple[str | None, str |
 
 def test_agreeing_pairs_have_no_part_in_themes() -> None:
     assert theme_findings(audit_about([("a", None)], "CONSISTENT"), Table({}), 0.35, ()).metrics["themes"] == 0
+
+
+class Unreachable(Table):
+    def embed_passages(self, texts: Sequence[str]) -> Any:
+        raise ModelError("no answer from the server")
+
+
+def test_an_embedder_that_fails_is_told_with_the_way_to_do_without_themes() -> None:
+    tables = Sketch().document("x").document("y").question("q", {"x": "ok", "y": "ok"})
+    tables.compare("q", "x", "y", "DIVERGENT", divergence_topic="driving")
+    settings_ = Analysis(embedder=Unreachable({}), bootstrap_replicates=0, permutations=0)
+    with pytest.raises(ModelError, match=r"analysis\.embedder=null"):
+        with_further_findings(tables.tables(), audit(tables.tables(), settings_), settings_)

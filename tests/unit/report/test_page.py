@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transplantqa.contrasts.folder import write_contrast
+from transplantqa.report.page.collect import page_content
 from transplantqa.report.page.coverage import Coverage
 from transplantqa.report.page.detail import Bounds
 from transplantqa.report.page.stances import stances
-from transplantqa.report.page.write import page, script_json, write_page
+from transplantqa.report.page.write import page as rendered
+from transplantqa.report.page.write import script_json, write_page
+from transplantqa.store.run_folder import RunFolder
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -23,6 +26,10 @@ HOSTILE = [
     "{{ 7 * 7 }}",
     "<!-- <script>",
 ]
+
+
+def page(run: RunFolder, bounds: Bounds) -> str:
+    return rendered(page_content(run, bounds), {})
 
 
 class Elements(HTMLParser):
@@ -76,8 +83,8 @@ def test_the_page_has_findings_with_denominators_and_intervals(write_run: Any) -
         "kidney_z (no text on any page)",
         "intervals are exploratory: 2 questions",
         "A research instrument",
-        "nothing here is medical advice",
-        "The documents&#39; own text is not on this page",
+        "nothing here is professional advice",
+        "of the others only sections and pages are named",
     ],
 )
 def test_the_page_says_what_the_findings_are_worth(write_run: Any, said: str) -> None:
@@ -151,8 +158,20 @@ def test_an_answer_has_its_citations_and_the_sections_read_with_pages(write_run:
     assert answered["e"]
 
 
-def test_the_text_of_documents_is_not_on_the_page(write_run: Any) -> None:
-    assert "SECRET TEXT" not in page(write_run(), Bounds())
+def test_evidence_is_quoted_only_from_documents_that_may_be_passed_on(write_run: Any) -> None:
+    text = page(write_run(), Bounds())
+    assert "SECRET TEXT" not in text
+    answers = next(one for one in data_of(text)["detail"] if one["q"] == "q2")["answers"]
+    assert [answer["e"] for answer in answers] == [
+        [["Care > Going home", "p. 2-3", "Walk daily."]],
+        [["Care > Going home", "p. 2-3", ""]],
+    ]
+
+
+def test_a_quote_is_bounded(write_run: Any) -> None:
+    detail = data_of(page(write_run(), Bounds(quote_characters=6)))["detail"]
+    quotes = [entry[2] for one in detail for answer in one["answers"] for entry in answer["e"]]
+    assert {quote for quote in quotes if quote} == {"Walk…"}
 
 
 def test_relations_have_a_mark_a_pair_and_the_judges_reasoning(write_run: Any) -> None:

@@ -6,22 +6,26 @@ from typing import Any
 import pyarrow.compute as pc
 import yaml
 
+from transplantqa import validation
 from transplantqa.analysis.contrast import TERMS
 from transplantqa.contrasts.folder import CONTRAST_FILE, ContrastFolder
 from transplantqa.errors import InputError
 from transplantqa.redaction import redact
+from transplantqa.report.corrected import corrected_rows
 from transplantqa.report.page.coverage import Coverage, coverage
 from transplantqa.report.page.detail import Bounds, Detail, detail
-from transplantqa.report.summary import HEADLINES, closing_summary
+from transplantqa.report.summary import HEADLINES, closing_summary, figure
 from transplantqa.report.text import plain
 from transplantqa.store.run_folder import RunFolder
 
 Row = Mapping[str, Any]
-STRATA = {"group": "By group", "topic": "By topic"}
+STRATA = {"group": "By group", "topic": "By topic", "scope": "By scope"}
 MOST_STRATA = 60
 MOST_INSTITUTIONS = 60
 MOST_CONTRASTS = 20
 MOST_LISTED_QUESTIONS = 2_000
+MOST_THEMES = 60
+MOST_FEATURES = 15
 """Bounds of what the page lists; all are ours, and the page says what they left out."""
 
 
@@ -49,6 +53,13 @@ def page_content(run: RunFolder, bounds: Bounds) -> dict[str, Any]:
         "exploratory": _exploratory(run),
         "strata": [(title, *_strata(run, facet)) for facet, title in STRATA.items()],
         "institutions": _institutions(run),
+        "label_rows": run.rows("labels") if run.has_table("labels") else [],
+        "dependence_rows": _dependence(run),
+        "themes": _themes(run),
+        "prediction": _prediction(run),
+        "sensitivity": _sensitivity(run),
+        "validated": _validated(run),
+        "corrected": corrected_rows(run),
         "contrasts": _contrasts(run),
         "coverage": grid,
         "detail": details,
@@ -124,6 +135,55 @@ def _cell(row: Row | None) -> dict[str, Any] | None:
     return {"rate": row["divergence_rate"], "conflicts": row["conflicts"], "visible": row["visible"]}
 
 
+def _validated(run: RunFolder) -> str:
+    """Return in a line how the judge agrees with people; empty where nobody has looked."""
+    found = validation.of_run(run)
+    return "" if found is None else validation.describe(found)
+
+
+def _dependence(run: RunFolder) -> list[Row]:
+    """Return every question's source-dependence and its parts, the highest first."""
+    if not run.has_table("by_questions"):
+        return []
+    parts = ["source_dependence_index", "source_dependence_silence", "source_dependence_conflict"]
+    return list(run.table("by_questions", parts).to_pylist())
+
+
+def _themes(run: RunFolder) -> dict[str, Any]:
+    """Return the largest themes, how many are left out, and how they agree with those at other distances."""
+    rows = run.rows("themes") if run.has_table("themes") else []
+    prefix = "theme_agreement_at/"
+    agreement = {
+        name.removeprefix(prefix): value for name, value in run.measures.metrics.items() if name.startswith(prefix)
+    }
+    return {"rows": rows[:MOST_THEMES], "left_out": max(0, len(rows) - MOST_THEMES), "agreement": agreement}
+
+
+def _prediction(run: RunFolder) -> dict[str, Any]:
+    """Return how well divergence is foreseen, or how many questions it would take; empty for an older run."""
+    metrics = run.measures.metrics
+    if "prediction_n" not in metrics:
+        return {}
+    scores = [
+        found
+        for model in ("logistic_regression", "gradient_boosting")
+        for score, words in (("auc", "area under the ROC curve"), ("ap", "average precision"))
+        if (found := figure(metrics, f"prediction/{model}/{score}", f"{model.replace('_', ' ')}, {words}")) is not None
+    ]
+    features = run.rows("prediction")[:MOST_FEATURES] if run.has_table("prediction") else []
+    counts = {name: metrics.get(f"prediction_{name}") for name in ("n", "positives", "needed", "base_rate")}
+    return {"scores": scores, "features": features, **counts}
+
+
+def _sensitivity(run: RunFolder) -> dict[str, Any]:
+    """Return any-divergence by chance of a false conflict (rows) and of a hidden one (columns)."""
+    rows = run.rows("any_divergence_sensitivity") if run.has_table("any_divergence_sensitivity") else []
+    false = sorted({row["false_conflict_rate"] for row in rows})
+    hidden = sorted({row["hidden_conflict_rate"] for row in rows})
+    rate = {(row["false_conflict_rate"], row["hidden_conflict_rate"]): row["any_divergence_rate"] for row in rows}
+    return {"hidden": hidden, "rows": [(chance, [rate[chance, other] for other in hidden]) for chance in false]}
+
+
 def _contrasts(run: RunFolder) -> list[dict[str, Any]]:
     """Return the contrasts under the same artifacts folder that this run is a side of, by id."""
     found = []
@@ -138,6 +198,8 @@ def _contrasts(run: RunFolder) -> list[dict[str, Any]]:
         terms = {name: contrast.metrics.get(f"term/any_divergence_rate/{name}") for name in ("change", *TERMS)}
         found.append(
             {
+                "id": contrast.contrast_id,
+                "term_rows": contrast.rows("terms"),
                 "baseline": record["baseline"]["system"],
                 "candidate": record["candidate"]["system"],
                 "statement": record["components"]["statement"],

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from transplantqa.report.page.stances import CONFLICT, stances
 from transplantqa.report.relations import FAILED_MARK, RELATION_MARKS
-from transplantqa.report.text import plain
+from transplantqa.report.text import plain, shortened
 from transplantqa.store.run_folder import RunFolder
 
 Row = dict[str, Any]
@@ -26,6 +26,8 @@ class Bounds:
     bytes: int = 8 * 2**20
     answer_characters: int = 4_000
     reasons: int = 60
+    quotes: int = 2
+    quote_characters: int = 320
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def detail(run: RunFolder, ranked: Sequence[str], place: Mapping[str, int], boun
     chosen = list(ranked[: bounds.questions])
     answers = _by_question(run, "answers", chosen, ANSWER_COLUMNS)
     comparisons = _by_question(run, "comparisons", chosen, None)
-    read = _evidence(run, chosen)
+    read = _evidence(run, chosen, bounds)
     found: list[Row] = []
     size = 0
     for question in chosen:
@@ -73,21 +75,38 @@ def _by_question(
     return found
 
 
-def _evidence(run: RunFolder, chosen: Sequence[str]) -> dict[tuple[str, str], list[list[str]]]:
-    """Return (question, document) to the sections read, each with its pages; their text stays in the run's tables."""
+def _evidence(run: RunFolder, chosen: Sequence[str], bounds: Bounds) -> dict[tuple[str, str], list[list[str]]]:
+    """Return (question, document) to the passages read, best first: section, pages, and a quote where it may be given.
+
+    Text is quoted of documents marked redistributable alone; of the others it stays in the run's tables.
+    """
     if not run.has_table("evidence") or not run.has_table("sections"):
         return {}
-    table = run.table("sections", ["section_id", "heading", "heading_path"]).to_pylist()
-    heading = {row["section_id"]: " > ".join(row["heading_path"] or [row["heading"]]) for row in table}
+    rows = run.table("documents", ["document_id", "redistributable"]).to_pylist()
+    open_to_all = {row["document_id"] for row in rows if row["redistributable"]}
+    columns = ["section_id", "document_id", "heading", "heading_path", "text"]
+    sections = {row["section_id"]: row for row in run.table("sections", columns).to_pylist()}
     found = {}
     for rows in _by_question(run, "evidence", chosen, EVIDENCE_COLUMNS).values():
         for row in rows:
-            shown = {
-                (plain(heading.get(passage["section_id"], passage["section_id"])), _pages(passage)): None
-                for passage in row["passages"]
-            }
-            found[row["question_id"], row["document_id"]] = [list(entry) for entry in shown]
+            quotes = bounds.quotes if row["document_id"] in open_to_all else 0
+            shown: dict[tuple[str, str], str] = {}
+            for place, passage in enumerate(sorted(row["passages"], key=lambda passage: passage["rank"])):
+                section = sections.get(passage["section_id"])
+                quote = _quote(section, passage, bounds.quote_characters) if place < quotes else ""
+                shown.setdefault((_heading(section, passage), _pages(passage)), quote)
+            found[row["question_id"], row["document_id"]] = [[*where, quote] for where, quote in shown.items()]
     return found
+
+
+def _heading(section: Row | None, passage: Row) -> str:
+    named = passage["section_id"] if section is None else " > ".join(section["heading_path"] or [section["heading"]])
+    return plain(named)
+
+
+def _quote(section: Row | None, passage: Row, characters: int) -> str:
+    text = "" if section is None else section["text"][passage["char_start"] : passage["char_end"]]
+    return shortened(text, characters)
 
 
 def _pages(passage: Row) -> str:

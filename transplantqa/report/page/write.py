@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from transplantqa.report.page.collect import page_content
 from transplantqa.report.page.coverage import STATES
 from transplantqa.report.page.detail import Bounds
+from transplantqa.report.plots import FIGURES_FOLDER, write_figures
+from transplantqa.report.plots.files import inline
 from transplantqa.report.relations import FAILED_MARK, RELATION_MARKS
+from transplantqa.report.spreadsheets import SPREADSHEETS_FOLDER, write_spreadsheets
 from transplantqa.report.text import duration, figure_text, number, plain
 from transplantqa.store.atomic import write_atomically
 from transplantqa.store.run_folder import RunFolder
@@ -32,18 +36,22 @@ _UNSAFE_IN_SCRIPT: dict[str, str | int | None] = {
 def write_page(run: RunFolder, bounds: Bounds | None = None) -> Path:
     """Write ``report.html`` into a run's folder, over an earlier one, and return its path.
 
+    The figures go beside it as SVG and PNG, the tables of findings as CSV.
+
     Raises:
         InputError: if the run isn't finished.
         StoreError: the disk refuses.
     """
     path = run.path / REPORT_FILE
-    write_atomically(path, page(run, bounds or Bounds()).encode("utf-8", "replace"))
+    content = page_content(run, bounds or Bounds())
+    figures = write_figures(content, run.path / FIGURES_FOLDER)
+    write_atomically(path, page(content, figures).encode("utf-8", "replace"))
+    write_spreadsheets(run, run.path / SPREADSHEETS_FOLDER)
     return path
 
 
-def page(run: RunFolder, bounds: Bounds) -> str:
-    """Return a run's page as HTML."""
-    content = page_content(run, bounds)
+def page(content: Mapping[str, Any], figures: Mapping[str, str]) -> str:
+    """Return the HTML of a page's content, with the figures that it has a place for: SVG by name."""
     grid, details = content["coverage"], content["detail"]
     script = (TEMPLATES / "script.js").read_text(encoding="utf-8")
     data = {
@@ -59,6 +67,7 @@ def page(run: RunFolder, bounds: Bounds) -> str:
         .get_template("report.html.j2")
         .render(
             **content,
+            figures={name: inline(svg) for name, svg in figures.items()},
             states=STATES,
             style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
             script=script,

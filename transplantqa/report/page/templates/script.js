@@ -20,6 +20,12 @@
 
   const isSilent = (answer) => answer.o === "abstained" || answer.o === "empty_retrieval";
 
+  const quoteOf = (quote, pages) => {
+    const box = make("blockquote", quote);
+    box.append(" ", make("span", "(" + pages + ")", "soft"));
+    return box;
+  };
+
   function answerOf(answer) {
     const state = answer.o === "ok" ? "ok" : isSilent(answer) ? "silent" : "failed";
     const box = make("div", null, "answer " + state);
@@ -36,6 +42,7 @@
     }
     if (answer.e.length) {
       box.append(make("div", "Read: " + answer.e.map(([heading, pages]) => heading + " (" + pages + ")").join("; "), "soft"));
+      for (const [, pages, quote] of answer.e) if (quote) box.append(quoteOf(quote, pages));
     }
     return box;
   }
