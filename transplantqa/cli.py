@@ -99,6 +99,11 @@ COMMANDS: Mapping[str, Command] = {
         "[group=choice ...] [key=value ...]",
         _hydra("plan"),
     ),
+    "doctor": Command(
+        "whether this machine can run a system: engines, models, services, three probe calls",
+        "[group=choice ...] [key=value ...]",
+        _hydra("doctor"),
+    ),
     "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
     "curate-questions": Command("a question set from raw candidates, with a log", "FILE [out=FOLDER]", _curate),
     "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]", _hydra("release")),

@@ -23,10 +23,16 @@ from transplantqa.config import Problems, conf_dir, validate
 from transplantqa.errors import EXIT_OK, ConfigError, Interrupted, TransplantQAError
 from transplantqa.sweeps import Ended, JobLog, JobResult, record_job, sweep_folder, teed
 
-PRIMARY_CONFIG = {"status": "run", "plan": "run"}
+PRIMARY_CONFIG = {"status": "run", "plan": "run", "doctor": "run"}
 """Commands that look at what another command's configuration describes."""
 
-ONE_AT_A_TIME = {"status": "one system", "plan": "one system", "contrast": "one pair of runs", "validate": "one judge"}
+ONE_AT_A_TIME = {
+    "status": "one system",
+    "plan": "one system",
+    "doctor": "one system",
+    "contrast": "one pair of runs",
+    "validate": "one judge",
+}
 
 
 def run_command(command: str, arguments: Sequence[str]) -> int:
@@ -142,7 +148,7 @@ def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) ->
         from transplantqa.commands import ingest_and_show  # noqa: PLC0415
 
         return Ended(ingest_and_show(config))
-    if command in {"status", "plan"}:
+    if command in {"status", "plan", "doctor"}:
         return Ended(_look(command, config))
     folder = _folder_made(command, config)
     if folder is not None:
@@ -158,7 +164,11 @@ def _dispatch(command: str, config: Any, plain: Mapping[str, Any], name: str) ->
 
 
 def _look(command: str, config: Any) -> int:
-    """Show how far a run is, or what it would do."""
+    """Show how far a run is, what it would do, or whether it could."""
+    if command == "doctor":
+        from transplantqa.doctor.command import doctor_and_show  # noqa: PLC0415
+
+        return doctor_and_show(config)
     if command == "plan":
         from transplantqa.planning.command import plan_and_show  # noqa: PLC0415
 

@@ -16,7 +16,7 @@ from transplantqa.models.gguf import GgufHeader, read_header
 from transplantqa.models.llama_engine import LlamaEngine, block_tokens
 from transplantqa.models.llama_vocabulary import LlamaVocabulary
 from transplantqa.models.messages import plain_messages
-from transplantqa.models.protocols import Completion, Identity, Request
+from transplantqa.models.protocols import Completion, Identity, PromptTokens, Request
 from transplantqa.models.reasoning import settle
 from transplantqa.models.sampling import Sampling
 from transplantqa.models.weights import locate
@@ -98,6 +98,11 @@ class LlamaCpp:
             started = time.perf_counter()
             prompt = self._prompt(request)
             yield prompt if isinstance(prompt, Completion) else self._reply(request, prompt, started)
+
+    def prompt_tokens(self, request: Request) -> PromptTokens | None:
+        """Return what the model would read; null where the template refuses the messages."""
+        tokens = self._prompt(request)
+        return None if isinstance(tokens, Completion) else PromptTokens(tuple(tokens), self._engine.begin)
 
     def close(self) -> None:
         """Release the model's memory; the next ``generate`` loads it again."""

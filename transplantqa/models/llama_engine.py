@@ -72,9 +72,11 @@ class LlamaEngine:
             "eos_token": self._piece(self._llama.token_eos()),
         }
 
-    def tokens(self, text: str) -> list[int]:
-        """Tokenize plain text; what looks like a control token is text."""
-        return self._tokenize(text, special=False)
+    @property
+    def begin(self) -> int | None:
+        """The token of beginning; null where the model has none."""
+        token = int(self._llama.token_bos())
+        return None if token < 0 else token
 
     def prompt_tokens(self, prompt: str) -> list[int]:
         """Tokenize a rendered prompt, with exactly one token of beginning where the model wants one."""

@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from transplantqa.models.messages import plain_messages
+from transplantqa.models.openai_counting import surely_fits
 from transplantqa.models.protocols import Completion, Request
 from transplantqa.models.reasoning import settle
 from transplantqa.records import Outcome
@@ -48,16 +49,31 @@ class Retries:
     first_wait_seconds: float = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The context that prompt and reserved reply must fit, and who counts a prompt: null where nobody can."""
+
+    context_tokens: int
+    count: Callable[[Request], Awaitable[int | None]]
+
+    def exceeded(self, prompt_tokens: int, request: Request) -> str | None:
+        """Return why a request doesn't fit; null where it does."""
+        if prompt_tokens + request.max_tokens <= self.context_tokens:
+            return None
+        return f"prompt {prompt_tokens} + reply {request.max_tokens} tokens > context {self.context_tokens}"
+
+
 class ChatClient:
     """Sends requests to ``/chat/completions`` and turns every answer, also a refusal, into a completion.
 
-    A schema is sent as ``json_schema`` first and as ``json_object`` with a schema when a server refuses or ignores it;
-    what a server obeyed is remembered. Waits honour ``Retry-After``.
+    Room for the reply is reserved before the call: a prompt that leaves none is never sent, unless nobody can count
+    it; then the server's own count decides afterwards. A schema is sent as ``json_schema`` first and as ``json_object``
+    with a schema when a server refuses or ignores it; what a server obeyed is remembered. Waits honour ``Retry-After``.
 
     Args:
         http: the client, with its base address, headers and timeouts.
         body: what every request sends: model, sampling, template arguments.
-        context_tokens: prompt and reserved reply must fit; servers that cut the reply's room are caught by it.
+        room: what prompt and reserved reply must fit.
         retries: of calls that fail for a reason that may pass.
         sleep: waits between tries.
     """
@@ -67,13 +83,13 @@ class ChatClient:
         http: "httpx.AsyncClient",
         body: Mapping[str, Any],
         *,
-        context_tokens: int,
+        room: Room,
         retries: Retries,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._http = http
         self._body = dict(body)
-        self._context_tokens = context_tokens
+        self._room = room
         self._retries = retries
         self._sleep = sleep
         self._dialect: SchemaDialect | None = None
@@ -84,6 +100,9 @@ class ChatClient:
 
         started = time.perf_counter()
         try:
+            overflow = await self._overflow(request)
+            if overflow is not None:
+                return overflow
             answer = await self._answer(request)
             return self._read(request, answer, time.perf_counter() - started)
         except _RefusedError as error:
@@ -95,6 +114,16 @@ class ChatClient:
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             detail = f"the server's answer is not a chat completion ({type(error).__name__}: {error})"
             return Completion(request.id, Outcome.ENGINE_ERROR, "", error=detail)
+
+    async def _overflow(self, request: Request) -> Completion | None:
+        """Return the outcome of a request that won't fit; prompts that can't but fit aren't counted."""
+        if surely_fits(request.messages, self._room.context_tokens - request.max_tokens):
+            return None
+        counted = await self._room.count(request)
+        reason = None if counted is None else self._room.exceeded(counted, request)
+        if counted is None or reason is None:
+            return None
+        return Completion(request.id, Outcome.CONTEXT_OVERFLOW, "", prompt_tokens=counted, error=reason)
 
     async def _answer(self, request: Request) -> dict[str, Any]:
         """Return the server's JSON, in the first schema dialect that it accepts and obeys."""
@@ -165,9 +194,9 @@ class ChatClient:
         prompt_tokens = int(usage.get("prompt_tokens") or 0)
         settled = settle(content, choice.get("finish_reason"), reasoning=thought)
         outcome, text, error = settled.outcome, settled.text, settled.error
-        if prompt_tokens + request.max_tokens > self._context_tokens:
-            outcome, text = Outcome.CONTEXT_OVERFLOW, ""
-            error = f"prompt {prompt_tokens} + reply {request.max_tokens} tokens > context {self._context_tokens}"
+        exceeded = self._room.exceeded(prompt_tokens, request)
+        if exceeded is not None:
+            outcome, text, error = Outcome.CONTEXT_OVERFLOW, "", exceeded
         return Completion(
             request.id,
             outcome,

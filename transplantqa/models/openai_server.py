@@ -5,14 +5,17 @@ import os
 import queue
 import threading
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field
 
 from transplantqa.errors import ModelError
-from transplantqa.models.openai_client import ChatClient, Retries
-from transplantqa.models.protocols import Completion, Identity, Request, Tokenizer
+from transplantqa.models.clock import SharedClock
+from transplantqa.models.openai_client import ChatClient, Retries, Room
+from transplantqa.models.openai_counting import PromptCounter
+from transplantqa.models.protocols import Completion, Identity, PromptTokens, Request, Tokenizer
 from transplantqa.models.sampling import Sampling
 
 if TYPE_CHECKING:
@@ -104,21 +107,37 @@ class OpenAIServer:
         """
         self._served  # noqa: B018 - a server that can't be used is said before the first request
         replies: queue.Queue[Completion] = queue.Queue()
+        clock = SharedClock()
+
+        def reply() -> Completion:
+            completion = replies.get()
+            return replace(completion, seconds=clock.stop(completion.id))
+
         with _Loop() as loop:
             http = self._http()
-            client = ChatClient(http, self._body(), context_tokens=self.context_tokens, retries=self._retries)
+            client = self._client(http)
             in_flight = 0
             try:
                 for request in requests:
+                    clock.start(request.id)
                     loop.start(_deliver(client, request, replies))
                     in_flight += 1
                     if in_flight >= self._concurrency:
-                        yield replies.get()
+                        yield reply()
                         in_flight -= 1
                 for _ in range(in_flight):
-                    yield replies.get()
+                    yield reply()
             finally:
                 loop.stop(http)
+
+    def prompt_tokens(self, request: Request) -> PromptTokens | None:
+        """Return what the server would read, where it shows it (llama-server and vLLM do)."""
+
+        async def ask() -> PromptTokens | None:
+            async with self._http() as http:
+                return await self._prompt_counter().tokens(http, request)
+
+        return self._asked(ask())
 
     def close(self) -> None:
         """Forget what the server said; the next call asks again."""
@@ -135,6 +154,19 @@ class OpenAIServer:
         if self._reasoning != "default":
             body["chat_template_kwargs"] = {"enable_thinking": self._reasoning == "on"}
         return body
+
+    def _client(self, http: "httpx.AsyncClient") -> ChatClient:
+        counter = self._prompt_counter()
+        room = Room(self.context_tokens, lambda request: counter.count(http, request))
+        return ChatClient(http, self._body(), room=room, retries=self._retries)
+
+    def _prompt_counter(self) -> PromptCounter:
+        return PromptCounter(self._root, self._body(), self._tokenizer)
+
+    @property
+    def _root(self) -> str:
+        """The server's address without the API's version: what it offers beside the API lies there."""
+        return "/".join(self._base_url.rstrip("/").split("/")[:-1]) + "/"
 
     def _http(self) -> "httpx.AsyncClient":
         import httpx  # noqa: PLC0415
@@ -179,13 +211,12 @@ class OpenAIServer:
         return _facts(by_name[self._model])
 
     def _counted_by_server(self, text: str) -> int:
-        root = "/".join(self._base_url.rstrip("/").split("/")[:-1]) + "/"
         dialects: dict[str, dict[str, Any]] = {
             "tokenize": {"model": self._model, "prompt": text, "content": text, "add_special_tokens": False},
             "extras/tokenize/count": {"model": self._model, "input": text},
         }
         for path in [self._counter] if self._counter else list(dialects):
-            status, answer = self._call("POST", root + path, dialects[path])
+            status, answer = self._call("POST", self._root + path, dialects[path])
             if status == 200 and isinstance(answer, Mapping) and ("count" in answer or "tokens" in answer):
                 self._counter = path
                 return int(answer["count"]) if "count" in answer else len(answer["tokens"])
@@ -195,17 +226,20 @@ class OpenAIServer:
         )
 
     def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> tuple[int, object]:
-        import httpx  # noqa: PLC0415
-
         async def call() -> tuple[int, object]:
             async with self._http() as http:
                 response = await http.request(method, path, json=body)
                 is_json = "json" in response.headers.get("content-type", "")
                 return response.status_code, response.json() if is_json else None
 
+        return self._asked(call())
+
+    def _asked(self, question: Coroutine[object, object, T]) -> T:
+        import httpx  # noqa: PLC0415
+
         try:
             with _Loop() as loop:
-                return loop.result(call())
+                return loop.result(question)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise ModelError(
                 f"{self._base_url}: the server can't be reached ({type(error).__name__}: {error}).\n"

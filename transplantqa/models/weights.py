@@ -32,6 +32,16 @@ def locate(weights: str) -> Path:
     return path.resolve()
 
 
+def is_cached(weights: str) -> bool:
+    """Say whether ``weights`` needs no download: it isn't on the Hub, or its file lies in the Hub's cache."""
+    named = _HUB.fullmatch(weights.removeprefix("hub:")) if weights.startswith("hub:") else None
+    if named is None:
+        return True
+    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415
+
+    return isinstance(try_to_load_from_cache(named["repo"], named["file"], revision=named["revision"]), str)
+
+
 def _in_package(weights: str) -> Path:
     name, slash, file = weights.removeprefix("package:").partition("/")
     if not (name.isidentifier() and slash and file):

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from transplantqa.models import Completion, Message, Request
-from transplantqa.models.openai_client import ChatClient, Retries
+from transplantqa.models.openai_client import ChatClient, Retries, Room
 from transplantqa.records import Outcome
 
 Handler = Callable[[httpx.Request], httpx.Response]
@@ -28,17 +28,18 @@ def reply(content: str = "Yes.", finish_reason: str = "stop", **message: object)
 class Server:
     """A server that answers by a list of handlers, the last for ever, and remembers bodies and waits."""
 
-    def __init__(self, *handlers: Handler) -> None:
+    def __init__(self, *handlers: Handler, counted: int | None = None) -> None:
         self.bodies: list[dict[str, object]] = []
+        self.counted: list[str] = []
+        self._count = counted
         self.waits: list[float] = []
         self._handlers = list(handlers)
 
     def ask(self, *requests: Request, retries: int = 3, context_tokens: int = 100) -> list[Completion]:
         async def run() -> list[Completion]:
             async with httpx.AsyncClient(base_url="http://x/v1/", transport=httpx.MockTransport(self._handle)) as http:
-                client = ChatClient(
-                    http, {"model": "m"}, context_tokens=context_tokens, retries=Retries(retries), sleep=self._sleep
-                )
+                room = Room(context_tokens, self._counted)
+                client = ChatClient(http, {"model": "m"}, room=room, retries=Retries(retries), sleep=self._sleep)
                 return [await client.complete(request) for request in requests]
 
         return asyncio.run(run())
@@ -50,6 +51,10 @@ class Server:
         self.bodies.append(json.loads(request.content))
         handler = self._handlers.pop(0) if len(self._handlers) > 1 else self._handlers[0]
         return handler(request)
+
+    async def _counted(self, request: Request) -> int | None:
+        self.counted.append(request.id)
+        return self._count
 
     async def _sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
@@ -119,6 +124,24 @@ def test_a_prompt_refused_for_its_length_overflows(body: str) -> None:
 
 def test_a_reply_whose_room_was_cut_overflows() -> None:
     assert Server(good).ask(ask(), context_tokens=22)[0].outcome is Outcome.CONTEXT_OVERFLOW
+
+
+def test_a_prompt_that_leaves_no_room_is_never_sent() -> None:
+    server = Server(good, counted=85)
+    (reply,) = server.ask(ask(), context_tokens=100)
+    assert (reply.outcome, reply.prompt_tokens, server.bodies) == (Outcome.CONTEXT_OVERFLOW, 85, [])
+    assert reply.error == "prompt 85 + reply 16 tokens > context 100"
+
+
+def test_a_prompt_that_fits_exactly_is_sent() -> None:
+    server = Server(good, counted=84)
+    assert (server.ask(ask(), context_tokens=100)[0].outcome, len(server.bodies)) == (Outcome.OK, 1)
+
+
+def test_a_prompt_that_cannot_but_fit_is_not_counted() -> None:
+    server = Server(good, counted=85)
+    server.ask(ask(), context_tokens=10_000)
+    assert server.counted == []
 
 
 @pytest.mark.parametrize("code", [400, 500])

@@ -1,0 +1,1 @@
+"""Whether this machine can run a composed system, found out before it is tried."""
