@@ -14,6 +14,7 @@ from transplantqa.release.settings import ReleaseSettings
 from transplantqa.report.summary import HEADLINES, figure
 from transplantqa.report.text import figure_text
 from transplantqa.store.run_folder import RunFolder
+from transplantqa.validation import NOT_VALIDATED, describe_run, measured
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -151,12 +152,9 @@ def _line(cells: Sequence[str]) -> str:
 def _instrument(systems: Mapping[str, RunFolder], waiver: str | None) -> str:
     lines = [] if waiver is None else [f"- **Waiver**: {_cell(waiver)}"]
     for split, run in systems.items():
-        kappa = run.measures.metrics.get("judge_kappa")
-        judged = (
-            "judge **not validated** against people" if kappa is None else f"judge against people: kappa {kappa:.3f}"
-        )
-        lines.append(f"- `{split}`: {judged}")
-        lines += [f"  - **not an instrument**: {_cell(reason)}" for reason in run.measures.not_an_instrument]
+        said = describe_run(run)
+        lines.append(f"- `{split}`: {f'**{said}**' if said == NOT_VALIDATED else _cell(said)}")
+        lines += [f"  - **not an instrument**: {_cell(reason)}" for reason in measured(run).not_an_instrument]
     return "\n".join(lines)
 
 

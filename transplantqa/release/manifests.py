@@ -7,6 +7,7 @@ from typing import Any
 from transplantqa.redaction import redact
 from transplantqa.release.names import DocumentNames, Pseudonyms
 from transplantqa.store.run_folder import RunFolder
+from transplantqa.validation import measured
 
 _PATH_KEYS = frozenset({"path", "folder", "file", "manifest", "cache_dir", "model_path", "gold"})
 _LOCAL_KEYS = frozenset({"artifacts", "tracking", "sweep_id", "shard"})
@@ -20,6 +21,7 @@ def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]
     """
     config = redact(_portable({key: value for key, value in run.config.items() if key not in _LOCAL_KEYS}))
     hidden = isinstance(names, Pseudonyms)
+    measures = measured(run)
     return {
         "system": run.system,
         "split": split,
@@ -31,10 +33,10 @@ def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]
         "outcomes": dict(run.section("outcomes")),
         "seconds": dict(run.section("seconds")),
         "config": config,
-        "metrics": {name: value for name, value in run.measures.metrics.items() if not (hidden and _of_document(name))},
-        "gold": dict(run.measures.gold),
-        "not_an_instrument": list(run.measures.not_an_instrument),
-        "notes": list(run.measures.notes),
+        "metrics": {name: value for name, value in measures.metrics.items() if not (hidden and _of_document(name))},
+        "gold": dict(measures.gold),
+        "not_an_instrument": list(measures.not_an_instrument),
+        "notes": list(measures.notes),
     }
 
 

@@ -107,8 +107,7 @@ def _remarks(runs: Sequence[Mapping[str, Any]]) -> list[Text]:
         if run["not_an_instrument"]:
             lines.append(Text(f"{system}: not an instrument", style="bold"))
             lines += [Text(f"  {plain(reason)}") for reason in run["not_an_instrument"]]
-        if not run["judge_validated"]:
-            lines.append(Text(f"{system}: judge not validated against people"))
+        lines.append(Text(f"{system}: {plain(run['judge_validation'])}"))
         lines += [Text(f"{system}: {plain(note)}") for note in run["notes"]]
         lines += _failures(system, run)
         lines += _unreadable(system, run["unreadable_documents"])

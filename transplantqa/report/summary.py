@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from transplantqa.records import FAILED_OUTCOMES, Label
 from transplantqa.store.run_folder import RunFolder
+from transplantqa.validation import NOT_VALIDATED, describe_run, measured
 
 HEADLINES: tuple[tuple[str, str], ...] = (
     ("absence_rate", "silent answers"),
@@ -88,7 +89,7 @@ def figure(figures: Mapping[str, float], name: str, title: str) -> dict[str, Any
 
 
 def _run_summary(run: RunFolder) -> dict[str, Any]:
-    measures = run.measures
+    measures, validation = measured(run), describe_run(run)
     return {
         "system": run.system,
         "run_id": run.run_id,
@@ -101,7 +102,8 @@ def _run_summary(run: RunFolder) -> dict[str, Any]:
         "gold": _figures(measures.gold, GOLD),
         "gold_details": _figures(measures.gold, _details(measures.gold)),
         "not_an_instrument": list(measures.not_an_instrument),
-        "judge_validated": "judge_kappa" in measures.metrics,
+        "judge_validated": validation != NOT_VALIDATED,
+        "judge_validation": validation,
         "notes": list(measures.notes),
         "failures": _failures(run),
         "unreadable_documents": _unreadable(run),

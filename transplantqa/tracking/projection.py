@@ -14,6 +14,7 @@ from transplantqa.report.summary import closing_summary
 from transplantqa.store.hashing import digest, file_sha256, text_sha256
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.tracking.names import LONGEST_PARAMETER, clean_name, clean_names, flat_parameters
+from transplantqa.validation import describe_run, measured
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,11 @@ def project(run: RunFolder, skip_tables: Collection[str], limit_mib: int) -> Pro
     """
     record = redact(run.record)
     parameters, long_parameters = _parameters(record)
-    names = clean_names(run.measures.metrics)
-    gold_names = clean_names(f"gold/{name}" for name in run.measures.gold)
-    metrics = {names[name]: value for name, value in run.measures.metrics.items()}
-    metrics |= {gold_names[f"gold/{name}"]: value for name, value in run.measures.gold.items()}
+    measures = measured(run)
+    names = clean_names(measures.metrics)
+    gold_names = clean_names(f"gold/{name}" for name in measures.gold)
+    metrics = {names[name]: value for name, value in measures.metrics.items()}
+    metrics |= {gold_names[f"gold/{name}"]: value for name, value in measures.gold.items()}
     kept = _large_tables(run, skip_tables, limit_mib)
     texts = {
         "config.yaml": yaml.safe_dump(_plain(record.get("config") or {}), sort_keys=False, allow_unicode=True),
@@ -111,6 +113,7 @@ def _tags(run: RunFolder) -> dict[str, str]:
         "transplantqa.identity": identity(run.sweep_id, run.run_id),
         "transplantqa.run_id": run.run_id,
         "transplantqa.system": run.system,
+        "transplantqa.judge_validation": describe_run(run),
         "mlflow.source.name": "transplantqa",
         "mlflow.note.content": _note(run),
     }
@@ -120,9 +123,9 @@ def _tags(run: RunFolder) -> dict[str, str]:
 
 
 def _note(run: RunFolder) -> str:
-    reasons = run.measures.not_an_instrument
-    lines = [f"**Not an instrument:** {reason}" for reason in reasons]
-    return "\n\n".join([*lines, *run.measures.notes])
+    measures, validation = measured(run), describe_run(run)
+    lines = [f"**Not an instrument:** {reason}" for reason in measures.not_an_instrument]
+    return "\n\n".join([*lines, f"{validation[0].upper()}{validation[1:]}", *measures.notes])
 
 
 def _parameters(record: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:

@@ -75,7 +75,7 @@ def frame(run: RunFolder) -> Frame:
     comparisons, answers, documents = (str(run.table_path(name)) for name in ("comparisons", "answers", "documents"))
     with duckdb.connect(":memory:") as connection:
         given = [comparisons, answers, answers, documents, documents]
-        pairs: pa.Table = connection.execute(_LABELLED, given).to_arrow_table()
+        pairs: pa.Table = connection.sql(_LABELLED, params=given).to_arrow_table()
         whole = connection.execute("SELECT count(*) FROM read_parquet(?)", [comparisons]).fetchone()
     total = 0 if whole is None else int(whole[0])
     if not len(pairs):

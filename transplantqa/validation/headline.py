@@ -7,7 +7,7 @@ from transplantqa.validation.agreement import DRAWN, JUDGE, PEOPLE, POPULATION, 
 _JUDGE = f"{JUDGE}~{PEOPLE}"
 
 
-def flat(labels: Sequence[Figure], severities: Sequence[Figure]) -> dict[str, float]:
+def flat(labels: Sequence[Figure], severities: Sequence[Figure]) -> dict[str, float | int]:
     """Return headline figures by flat name, each with ``_n``, ``_lo`` and ``_hi``; undefined ones have ``_n`` alone.
 
     ``judge_...`` is over all pairs that a judge decided, disputes settled by the adjudicator, re-weighted to the
@@ -20,7 +20,7 @@ def flat(labels: Sequence[Figure], severities: Sequence[Figure]) -> dict[str, fl
     """
     bounded = any(figure.reference == "worst" for figure in labels)
     lower = "worst" if bounded else "decided"
-    found: dict[str, float] = {}
+    found: dict[str, float | int] = {}
     for name, measure in _JUDGED.items():
         figure = _find(labels, _JUDGE, lower, "judged", POPULATION, measure)
         found |= _parts(name, figure)
@@ -48,6 +48,6 @@ def _find(figures: Sequence[Figure], between: str, reference: str, pairs: str, w
     return next(one for one in figures if (one.between, one.reference, one.pairs, one.weighting, one.measure) == wanted)
 
 
-def _parts(name: str, figure: Figure) -> dict[str, float]:
-    parts = {"": figure.value, "_n": float(figure.n), "_lo": figure.low, "_hi": figure.high}
+def _parts(name: str, figure: Figure) -> dict[str, float | int]:
+    parts = {"": figure.value, "_n": figure.n, "_lo": figure.low, "_hi": figure.high}
     return {f"{name}{part}": value for part, value in parts.items() if value is not None}

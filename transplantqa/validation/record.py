@@ -40,7 +40,7 @@ class Validation:
     @property
     def metrics(self) -> dict[str, float]:
         """Flat figures by name; undefined ones are absent."""
-        return {str(name): float(value) for name, value in self.content["metrics"].items()}
+        return {str(name): value for name, value in self.content["metrics"].items()}
 
     @property
     def run_id(self) -> str:
@@ -112,6 +112,19 @@ def describe(found: Validation | None) -> str:
     unsettled = f"; {disputed} disputed pairs are not settled" if disputed else ""
     among = f"; people among themselves: alpha {metrics['people_alpha']:.2f}" if "people_alpha" in metrics else ""
     return f"judge against people: {_kappa(metrics)} ({people}), re-weighted to the run's labels{unsettled}{among}"
+
+
+def describe_run(run: RunFolder) -> str:
+    """Say in one line what the labels of a run are worth: by its judge's record, else by what came with its metrics.
+
+    A run made from a release has its judge's figures and no record.
+    """
+    found = of_run(run)
+    if found is None and "judge_kappa" in run.measures.metrics:
+        metrics = run.measures.metrics
+        pairs = f" of {metrics['judge_kappa_n']:.0f} judged pairs" if "judge_kappa_n" in metrics else ""
+        return f"judge against people: {_kappa(metrics)}{pairs}"
+    return describe(found)
 
 
 def reference_labels(run: RunFolder) -> "pa.Table | None":
