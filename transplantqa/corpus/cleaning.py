@@ -5,9 +5,10 @@ import statistics
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from transplantqa.corpus.lines import Removed, Span, merged
 
 if TYPE_CHECKING:
     from transplantqa.corpus.lines import Line
@@ -17,6 +18,11 @@ _PRESENTATION = re.compile(
 )
 _SPACES = re.compile(r"[ \t\n\r\f\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u0085]+")
 _IGNORABLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\x00-\x08\x0e-\x1f\x7f]")
+_CHANGED = {
+    "ligatures": _PRESENTATION,
+    "unseen_characters": re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]+"),
+    "composed_accents": re.compile("[^\\W\\d_][\u0300-\u036f]+"),
+}
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*")
 _HYPHENS = "-\u00ad\u2010\ufffe"
 _KEPT_PREFIXES = frozenset({"self", "non", "post", "well", "follow"})
@@ -42,18 +48,18 @@ EDGE = 0.14
 """Share of the page's height, from either edge, in which running heads and page numbers are looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """A piece of text that cleaning took out of a page, and the kind of thing it was taken for."""
+def changed_characters(text: str, page: int) -> list[Removed]:
+    """Return what ``plain`` changes in a page's text: presentation forms, marks without a glyph, accents set apart.
 
-    page: int
-    kind: str
-    text: str
-
-
-def ligatures(text: str) -> int:
-    """Count the characters that ``plain`` takes apart into letters."""
-    return sum(map(len, _PRESENTATION.findall(text)))
+    White space is not among them: each run of it becomes one space.
+    """
+    found = []
+    for kind, pattern in _CHANGED.items():
+        for match in pattern.finditer(text):
+            became = plain(match.group())
+            if became != match.group():
+                found.append(Removed(page, kind, match.group(), became, (match.span(),)))
+    return found
 
 
 def plain(text: str) -> str:
@@ -94,6 +100,15 @@ def join_hyphenated(first: str, second: str, words: frozenset[str]) -> str:
     return f"{head}-{second}" if both_known and left + right not in words else head + second
 
 
+def joined_word(first: str, second: str, page: int, places: Sequence[Span], words: frozenset[str]) -> Removed:
+    """Return the record of a word that a line's end had parted; ``places`` are those of both lines' words."""
+    before, after = first.rpartition(" ")[2], second.partition(" ")[0]
+    spans = tuple(places[-2:]) if len(places) > 1 else tuple(places)
+    return Removed(
+        page, "line_end_hyphens", f"{before.rstrip(_HYPHENS)}-\n{after}", join_hyphenated(before, after, words), spans
+    )
+
+
 def join_lines(lines: Sequence[tuple[str, bool]], words: frozenset[str]) -> str:
     """Join (text, ends in a hyphen) lines of one paragraph."""
     text = ""
@@ -104,6 +119,11 @@ def join_lines(lines: Sequence[tuple[str, bool]], words: frozenset[str]) -> str:
         text = join_hyphenated(text, line, words) if hyphen and text else f"{text} {line}" if text else line
         hyphen = ends
     return text
+
+
+def removed_line(line: "Line", kind: str) -> Removed:
+    """Return the record of a line taken out whole."""
+    return Removed(line.page, kind, line.text, "", merged(line.places))
 
 
 def drop_running(pages: Sequence[list["Line"]]) -> list[Removed]:
@@ -117,7 +137,7 @@ def drop_running(pages: Sequence[list["Line"]]) -> list[Removed]:
     numbers = _page_numbers(edges)
     repeated = _repeated(edges, len(pages), _body_size(pages)) - numbers
     kinds = dict.fromkeys(repeated, "running_lines") | dict.fromkeys(numbers, "page_numbers")
-    removed = [Removed(line.page, kinds[id(line)], line.text) for page in pages for line in page if id(line) in kinds]
+    removed = [removed_line(line, kinds[id(line)]) for page in pages for line in page if id(line) in kinds]
     for page in pages:
         page[:] = [line for line in page if id(line) not in kinds]
     return removed
@@ -188,7 +208,7 @@ def drop_contents(pages: Sequence[list["Line"]]) -> list[Removed]:
     titled = False
     for page in pages:
         start, end, titled = _contents_run(page, carried=titled, limit=2 * len(pages) + 20)
-        removed += [Removed(line.page, "contents_lines", line.text) for line in page[start:end]]
+        removed += [removed_line(line, "contents_lines") for line in page[start:end]]
         del page[start:end]
     return removed
 

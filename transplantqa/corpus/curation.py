@@ -11,7 +11,7 @@ from transplantqa.records import Question
 NEAR = 0.8
 """Share of common word pairs from which two questions are near-duplicates. Ours."""
 MIN_WORDS, MAX_WORDS = 3, 60
-"""Words of a question that can be asked of a handbook on its own. Ours."""
+"""Words of a question that can be asked of a document on its own. Ours."""
 _WORD = re.compile(r"[^\W_]+")
 _ASKS = re.compile(
     r"\?|^\W*(?:who|what|when|where|why|which|how|can|could|may|might|must|should|shall|will|would|do|does|did|is|are|am|"

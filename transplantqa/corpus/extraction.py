@@ -5,10 +5,11 @@ This is also what the worker process sends back, as JSON.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any
 
-from transplantqa.corpus.cleaning import Removed, join_hyphenated
-from transplantqa.corpus.lines import Line
+from transplantqa.corpus.cleaning import join_hyphenated, joined_word
+from transplantqa.corpus.lines import Line, Removed
 
 _SENTENCE_END = (".", "!", "?", ":", ";", "”", "\u201d", ")", "…")
 
@@ -29,8 +30,9 @@ class Part:
 class PageFacts:
     """What one page holds. ``characters`` are those before cleaning; ``images`` and ``paths`` count drawn objects.
 
-    ``filled`` counts form fields with a value, which isn't read; ``label`` is the page's printed number, if it is given
-    one other than its place in the file.
+    ``confidence`` is that of OCR, if the text was read off the page's picture; null where it is the file's. ``filled``
+    counts form fields with a value, which isn't read; ``label`` is the page's printed number, if it is given one other
+    than its place in the file.
     """
 
     page: int
@@ -43,15 +45,17 @@ class PageFacts:
     failed: bool = False
     filled: int = 0
     label: str | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """The parts of one file, with what was changed and removed (counted by kind) and where the headings came from.
 
-    ``removed_texts`` is the text taken out. ``notes`` are doubts of the reader itself. ``failure`` is set, in plain
-    words, when the file can't be read; there are no parts then. It is ``transient`` when it says nothing about the
-    file: another try may succeed.
+    ``removed_texts`` is each piece that was taken out or written another way, ``page_texts`` what each page holds
+    before that, in the order of the file; empty where the file itself is text. ``notes`` are doubts of the reader
+    itself. ``failure`` is set, in plain words, when the file can't be read; there are no parts then. It is
+    ``transient`` when it says nothing about the file: another try may succeed.
     """
 
     title: str = ""
@@ -61,6 +65,7 @@ class Extraction:
     headings_from: str = "none"
     removed: dict[str, int] = field(default_factory=dict)
     removed_texts: tuple[Removed, ...] = ()
+    page_texts: tuple[str, ...] = ()
     form_fields: bool = False
     xfa: bool = False
     notes: tuple[str, ...] = ()
@@ -135,6 +140,15 @@ def _flow(lines: Sequence[Line], words: frozenset[str]) -> tuple[str, tuple[tupl
         length += len(line.text)
         previous = line
     return "".join(pieces), tuple(marks)
+
+
+def rejoined(lines: Sequence[Line], words: frozenset[str]) -> list[Removed]:
+    """Return the words that line ends had parted and ``parts_of`` joins; lines and words as there."""
+    return [
+        joined_word(one.text, other.text, one.page, (*one.places[-1:], *other.places[:1]), words)
+        for one, other in pairwise(lines)
+        if one.hyphen and one.level is None and other.level is None and _same_paragraph(one, other)
+    ]
 
 
 def _same_paragraph(previous: Line, line: Line) -> bool:

@@ -1,20 +1,20 @@
 """The corpus component: a folder of documents, ingested one by one."""
 
 from collections.abc import Collection
-from importlib.metadata import version
-from typing import Annotated
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from transplantqa.corpus.ingested import IngestedDocument, SourceFile, assemble
 from transplantqa.corpus.manifest import find_sources
 from transplantqa.corpus.paths import located
-from transplantqa.corpus.reader import Reader
+from transplantqa.corpus.reader import Ocr, Reader
 from transplantqa.corpus.tabular import nearest
-from transplantqa.errors import InputError
+from transplantqa.errors import ConfigError, InputError
 from transplantqa.models.protocols import Identity, Tokenizer
 
-STAGE_VERSION = 2
+STAGE_VERSION = 3
 """Raised with every change that can give other sections, chunks or verdicts for the same files."""
 
 
@@ -33,9 +33,12 @@ class Folder:
         chunk_tokens: most tokens a chunk may have (512: TransplantQA).
         timeout_seconds: processor time for reading one document; over it, the document is rejected.
         max_pages: pages above which a document is rejected.
+        ocr: what reads pages off their pictures that have no readable text; null leaves them unread. A document with
+            such pages is left to a person (review) at best.
+        ocr_max_pixels: most pixels of such a picture; larger pages are drawn smaller.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one parameter a key of the YAML
         self,
         *,
         folder: str,
@@ -45,6 +48,8 @@ class Folder:
         chunk_tokens: Annotated[int, Field(ge=16, le=8192)] = 512,
         timeout_seconds: Annotated[float, Field(gt=0)] = 30.0,
         max_pages: Annotated[int, Field(ge=1)] = 2000,
+        ocr: Literal["rapidocr"] | None = None,
+        ocr_max_pixels: Annotated[int, Field(ge=10_000, le=50_000_000)] = 4_000_000,
     ) -> None:
         self.folder = folder
         self.tokenizer = tokenizer
@@ -53,6 +58,8 @@ class Folder:
         self.chunk_tokens = chunk_tokens
         self.timeout_seconds = timeout_seconds
         self.max_pages = max_pages
+        self.ocr = ocr
+        self.ocr_max_pixels = ocr_max_pixels
         self._reader: Reader | None = None
 
     def identity(self) -> Identity:
@@ -65,6 +72,7 @@ class Folder:
             "chunk_tokens": self.chunk_tokens,
             "timeout_seconds": self.timeout_seconds,
             "max_pages": self.max_pages,
+            "ocr": None if self.ocr is None else {**_ocr_identity(), "max_pixels": self.ocr_max_pixels},
         }
 
     def sources(self) -> list[SourceFile]:
@@ -109,8 +117,19 @@ class Folder:
 
     def _started(self) -> Reader:
         if self._reader is None:
-            self._reader = Reader(timeout_seconds=self.timeout_seconds, max_pages=self.max_pages)
+            ocr = None if self.ocr is None else Ocr(self.ocr_max_pixels)
+            self._reader = Reader(timeout_seconds=self.timeout_seconds, max_pages=self.max_pages, ocr=ocr)
         return self._reader
 
     def _all(self) -> list[SourceFile]:
         return find_sources(located(self.folder), None if self.manifest is None else located(self.manifest))
+
+
+def _ocr_identity() -> dict[str, str]:
+    try:
+        return {"name": "rapidocr", "version": version("rapidocr"), "onnxruntime": version("onnxruntime")}
+    except PackageNotFoundError:
+        raise ConfigError(
+            "corpus.ocr=rapidocr: RapidOCR is not installed.\n"
+            "Install the extra: pip install 'transplantqa[ocr]', or leave corpus.ocr=null."
+        ) from None

@@ -6,13 +6,15 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from transplantqa.corpus.chunking import chunk_spans
-from transplantqa.corpus.cleaning import Removed
 from transplantqa.corpus.extraction import Extraction, Part
+from transplantqa.corpus.lines import Removed
+from transplantqa.corpus.page_quality import judge_pages
 from transplantqa.corpus.quality import judge
 from transplantqa.models.protocols import Tokenizer
-from transplantqa.records import Chunk, Document, Outcome, Section
+from transplantqa.records import Chunk, Document, Outcome, Section, Verdict
 from transplantqa.store.hashing import digest
 
 
@@ -44,13 +46,28 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class IngestedPage:
+    """One page: its own verdict, and its ``text`` as the file (or OCR) gives it, before cleaning.
+
+    ``text_from`` is "file", "ocr" (read off the page's picture) or "none".
+    """
+
+    page: int
+    characters: int
+    text_from: Literal["file", "ocr", "none"]
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class IngestedDocument:
     """A document with its sections and chunks in reading order; a rejected one has none.
 
     ``outcome`` is ``engine_error`` when reading failed for a reason that isn't the file's: it is rejected this time,
-    and tried again. ``removed`` counts what cleaning changed and took out, by kind; ``removed_texts`` is what it took
-    out; ``headings_from`` names where the headings came from. ``page_labels`` has one label a page, null where that is
-    the page's place in the file.
+    and tried again. ``removed`` counts what cleaning changed and took out, by kind; ``removed_texts`` is each piece of
+    that, with its places; ``headings_from`` names where the headings came from. ``page_labels`` has one label a page,
+    null where that is the page's place in the file.
     """
 
     document: Document
@@ -60,6 +77,7 @@ class IngestedDocument:
     headings_from: str = "none"
     removed_texts: tuple[Removed, ...] = ()
     page_labels: tuple[str | None, ...] = ()
+    pages: tuple[IngestedPage, ...] = ()
     outcome: Outcome = Outcome.OK
 
 
@@ -99,8 +117,21 @@ def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, c
         extraction.headings_from,
         extraction.removed_texts,
         tuple(page.label for page in extraction.pages),
+        _pages(extraction),
         Outcome.ENGINE_ERROR if extraction.transient else Outcome.OK,
     )
+
+
+def _pages(extraction: Extraction) -> tuple[IngestedPage, ...]:
+    texts = dict(enumerate(extraction.page_texts, start=1))
+    pages = []
+    for facts, judged in zip(extraction.pages, judge_pages(extraction), strict=True):
+        source: Literal["file", "ocr", "none"] = "none"
+        if facts.characters:
+            source = "file" if facts.confidence is None else "ocr"
+        text = texts.get(facts.page, "")
+        pages.append(IngestedPage(facts.page, facts.characters, source, judged.verdict, judged.reasons, text))
+    return tuple(pages)
 
 
 def _section(document_id: str, order: int, part: Part, tokens: int) -> Section:

@@ -1,6 +1,7 @@
 """A document as a sequence of lines in reading order: what every file format is read into before it gets sections."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,13 +15,43 @@ LABEL = re.compile(
 """A bullet or number that stands apart from the text it labels."""
 
 
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What cleaning took out of a page or wrote in another way, and the kind of thing it was taken for.
+
+    ``became`` stands in its place, if anything does. ``spans`` are where it stood in the page's text as the file gives
+    it (first position, the one after the last); none where that text isn't kept.
+    """
+
+    page: int
+    kind: str
+    text: str
+    became: str = ""
+    spans: tuple[Span, ...] = ()
+
+
+def merged(places: Iterable[Span]) -> tuple[Span, ...]:
+    """Join the places of words that follow each other, with no more than a line's end between them."""
+    spans: list[Span] = []
+    for start, end in places:
+        if spans and 0 <= start - spans[-1][1] <= 2:
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return tuple(spans)
+
+
 @dataclass(slots=True)
 class Line:
     """One line of text. ``page`` counts from 1; ``height`` is its place from the bottom (0) to the top (1) of the page.
 
     ``kind``: running text, the first line of a list item, or a table row with its cells joined. ``starts_block``: white
     space or another style parts it from the line before. ``mark`` is its marked-content id, ``level`` its heading level
-    once it has one.
+    once it has one. ``places`` are those of its words in the page's text, ``changes`` what was written another way to
+    make it; ``header`` marks a row that names a table's columns.
     """
 
     page: int
@@ -37,6 +68,9 @@ class Line:
     mark: int = -1
     turned: bool = False
     level: int | None = None
+    places: tuple[Span, ...] = ()
+    changes: tuple[Removed, ...] = ()
+    header: bool = False
 
 
 def starts_item(text: str) -> bool:

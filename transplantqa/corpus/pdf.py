@@ -3,21 +3,22 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from transplantqa.corpus.cleaning import Removed, drop_contents, drop_running, ligatures, plain, vocabulary
-from transplantqa.corpus.extraction import Extraction, PageFacts, parts_of
-from transplantqa.corpus.lines import Line
+from transplantqa.corpus.cleaning import changed_characters, drop_contents, drop_running, plain, vocabulary
+from transplantqa.corpus.extraction import Extraction, PageFacts, parts_of, rejoined
+from transplantqa.corpus.lines import Line, Removed, merged
+from transplantqa.corpus.pdf_characters import Handle
 from transplantqa.corpus.pdf_forms import filled_fields, start_forms
 from transplantqa.corpus.pdf_layout import reading_order
 from transplantqa.corpus.pdf_lines import lines_of
 from transplantqa.corpus.pdf_structure import OutlineEntry, heading_marks, mark_headings, read_outline
 from transplantqa.corpus.pdf_text import (
     CrowdedPageError,
-    Handle,
     PageText,
     read_page,
     without_doubles,
@@ -34,16 +35,29 @@ _NO_TITLE = re.compile(
     r"^(?:microsoft (?:word|powerpoint)|untitled|document\d*|powerpoint|slide \d|\(anonymous\))|\.\w{2,5}$|^$",
     re.IGNORECASE,
 )
+_ONE_GLYPH = {"ff": "\ufb00", "fi": "\ufb01", "fl": "\ufb02", "ffi": "\ufb03", "ffl": "\ufb04", "st": "\ufb06"}
 MAX_CHARACTERS = 10_000_000
-"""Characters above which a file isn't read. Ours: a 400-page handbook has one million."""
+"""Characters above which a file isn't read. Ours: a book of 400 pages has one million."""
 MAX_CROWDED = 5
 """Pages with more text than could be read on them above which a file isn't read. Ours."""
 FEW_CHARACTERS = 20
 """Below this many characters a page is looked at for what else it draws."""
 
 
-def read_pdf(path: Path, max_pages: int) -> Extraction:
-    """Read one PDF; one that can't be read gives an extraction with its ``failure``."""
+@dataclass(frozen=True, slots=True)
+class OcrRequest:
+    """The pages, from 1, whose text is to be read off their pictures, of at most so many pixels each."""
+
+    pages: frozenset[int]
+    max_pixels: int
+
+
+def read_pdf(path: Path, max_pages: int, ocr: OcrRequest | None = None) -> Extraction:
+    """Read one PDF; one that can't be read gives an extraction with its ``failure``.
+
+    Raises:
+        NoOcrError: pages are to be recognised, and RapidOCR isn't installed.
+    """
     _forget_last_error()
     try:
         document = pdfium.PdfDocument(path)
@@ -58,7 +72,7 @@ def read_pdf(path: Path, max_pages: int) -> Extraction:
             return Extraction(
                 page_count=count, failure=f"{count:,} pages, more than the limit of {max_pages:,} (corpus.max_pages)"
             )
-        return _read(document, count, path)
+        return _read(document, count, path, ocr)
     finally:
         document.close()
 
@@ -68,11 +82,13 @@ def _forget_last_error() -> None:
     pdfium_c.FPDF_LoadMemDocument(b"x", 1, None)
 
 
-def _read(document: Handle, count: int, path: Path) -> Extraction:
+def _read(document: Handle, count: int, path: Path, ocr: OcrRequest | None) -> Extraction:
     try:
         texts, facts = _pages(document, count)
     except CrowdedPageError:
         return Extraction(page_count=count, failure="more text than anyone could read: pages of data, or made to harm")
+    if ocr is not None:
+        _recognise(document, ocr, texts, facts)
     marks = {}
     if document.is_tagged():
         marks = {number: _marks(document, number) for number, text in enumerate(texts, start=1) if text is not None}
@@ -81,9 +97,13 @@ def _read(document: Handle, count: int, path: Path) -> Extraction:
     pages = [_lines(text, number, words, removed) for number, text in enumerate(texts, start=1)]
     removed += drop_running(pages)
     removed += drop_contents(pages)
+    reordered = _reordered(pages)
     title = _title(document, pages, path)
     lines = [line for page in pages for line in page]
     source = mark_headings(lines, marks, _outline(document))
+    removed += [change for line in lines for change in line.changes] + rejoined(lines, words)
+    for number, text in enumerate(texts, start=1):
+        removed += [] if text is None else [*changed_characters(text.text, number), *_ligatures(text, number)]
     form = document.get_formtype()
     return Extraction(
         title=title,
@@ -91,8 +111,9 @@ def _read(document: Handle, count: int, path: Path) -> Extraction:
         pages=tuple(facts),
         page_count=count,
         headings_from=source,
-        removed=_counted(texts, removed),
-        removed_texts=tuple(sorted(removed, key=lambda one: one.page)),
+        removed=dict(sorted((Counter(one.kind for one in removed) + reordered).items())),
+        removed_texts=tuple(sorted(removed, key=lambda one: (one.page, one.spans))),
+        page_texts=tuple(text.text if text else "" for text in texts),
         form_fields=form != pdfium_c.FORMTYPE_NONE,
         xfa=form in (pdfium_c.FORMTYPE_XFA_FULL, pdfium_c.FORMTYPE_XFA_FOREGROUND),
     )
@@ -115,6 +136,33 @@ def _pages(document: Handle, count: int) -> tuple[list[PageText | None], list[Pa
         texts.append(text)
         facts.append(fact)
     return texts, facts
+
+
+def _recognise(document: Handle, ocr: OcrRequest, texts: list[PageText | None], facts: list[PageFacts]) -> None:
+    """Put what is read off the pictures of some pages in place of their text."""
+    from transplantqa.corpus.ocr import BODY, Recogniser  # noqa: PLC0415 - an extra
+
+    recogniser = Recogniser(ocr.max_pixels)
+    sizes: Counter[float] = Counter()
+    for number, text in enumerate(texts, start=1):
+        for fragment in text.fragments if text and number not in ocr.pages else ():
+            sizes[fragment.size] += len(fragment.text)
+    body = max(sizes, key=lambda size: (sizes[size], -size), default=BODY)
+    for number in sorted(ocr.pages & set(range(1, len(texts) + 1))):
+        page = document[number - 1]
+        try:
+            found = recogniser.read(page, body)
+        finally:
+            page.close()
+        texts[number - 1] = found.text
+        facts[number - 1] = replace(
+            facts[number - 1],
+            characters=sum(len(fragment.text) for fragment in found.text.fragments),
+            confidence=found.confidence,
+            invisible_share=0.0,
+            unmapped_share=0.0,
+            odd=0,
+        )
 
 
 def _page(document: Handle, number: int) -> tuple[PageText | None, PageFacts]:
@@ -188,13 +236,23 @@ def _unbroken(texts: Sequence[PageText | None]) -> list[str]:
     return pieces
 
 
-def _counted(texts: Sequence[PageText | None], removed: Sequence[Removed]) -> dict[str, int]:
-    """Count what was removed, and the characters and hyphens that cleaning looks at one by one, by kind."""
-    fragments = [fragment for text in texts if text for fragment in text.fragments]
-    counts = Counter(one.kind for one in removed)
-    counts["ligatures"] = sum(ligatures(fragment.text) for fragment in fragments)
-    counts["line_end_hyphens"] = sum(fragment.hyphen for fragment in fragments)
-    return {kind: count for kind, count in sorted(counts.items()) if count}
+def _ligatures(text: PageText, number: int) -> list[Removed]:
+    pieces = [(text.text[start:end], (start, end)) for start, end in text.ligatures]
+    return [
+        Removed(number, "ligatures", _ONE_GLYPH.get(letters, letters), letters, (span,)) for letters, span in pieces
+    ]
+
+
+def _reordered(pages: Sequence[Sequence[Line]]) -> Counter[str]:
+    """Count the lines that the file draws before one that is read earlier: columns, mostly."""
+    count = 0
+    for page in pages:
+        last = -1
+        for line in page:
+            start = line.places[0][0] if line.places else last
+            count += start < last
+            last = max(last, start)
+    return Counter(reordered_lines=count)
 
 
 def _lines(text: PageText | None, number: int, words: frozenset[str], removed: list[Removed]) -> list[Line]:
@@ -202,8 +260,10 @@ def _lines(text: PageText | None, number: int, words: frozenset[str], removed: l
         return []
     fragments, doubled = without_doubles(text.fragments)
     fragments, notes = without_note_marks(fragments)
-    kinds = (("slanted_words", text.slanted), ("doubled_fragments", doubled), ("note_marks", notes))
-    removed += [Removed(number, kind, plain(piece)) for kind, pieces in kinds for piece in pieces]
+    for kind, pieces in (("doubled_fragments", doubled), ("note_marks", notes)):
+        removed += [Removed(number, kind, plain(piece.text), "", merged(piece.places)) for piece in pieces]
+    for start, end in text.slanted:
+        removed.append(Removed(number, "slanted_words", plain(text.text[start:end]), "", ((start, end),)))
     return lines_of(reading_order(fragments), number, text.box, words)
 
 

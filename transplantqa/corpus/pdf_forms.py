@@ -5,7 +5,7 @@ import ctypes
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from transplantqa.corpus.pdf_text import Handle
+from transplantqa.corpus.pdf_characters import Handle
 
 MAX_ANNOTATIONS = 5_000
 """Annotations looked at on one page. Ours."""

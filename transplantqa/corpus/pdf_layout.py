@@ -202,6 +202,7 @@ def _joined(left: Fragment, right: Fragment) -> Fragment:
         marks=marks,
         starts=left.starts + right.starts,
         ends=left.ends + right.ends,
+        places=left.places + right.places,
     )
 
 

@@ -1,9 +1,10 @@
 """The rows of a PDF page as lines: cells joined, bullets and numbers put before the text they label."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from transplantqa.corpus.cleaning import join_lines, plain
-from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, LABEL, Line, starts_item
+from transplantqa.corpus.cleaning import join_lines, joined_word, plain
+from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, LABEL, Line, Removed, merged, starts_item
 from transplantqa.corpus.pdf_layout import Block, Row
 from transplantqa.corpus.pdf_text import BOLD, Fragment
 
@@ -40,15 +41,23 @@ def _row_lines(row: Row, page: int, words: frozenset[str]) -> list[Line]:
     label = plain(" ".join(fragment.text for fragment in cells[0]))
     if len(cells) == 2 and LABEL.match(label):
         lines = [_line(fragment, page) for fragment in cells[1]]
-        lines[0].text = f"{label if any(c.isalnum() for c in label) else BULLET} {lines[0].text}"
+        labelled = any(c.isalnum() for c in label)
+        lines[0].text = f"{label if labelled else BULLET} {lines[0].text}"
         lines[0].x0 = row.x0
         lines[0].kind = "item"
+        own = tuple(place for fragment in cells[0] for place in fragment.places)
+        lines[0].places = own + lines[0].places
+        if not labelled and label != BULLET:
+            lines[0].changes = (Removed(page, "bullets", label, BULLET, merged(own)),)
         return lines
     first = _line(cells[0][0], page)
     texts = [join_lines([(plain(f.text), f.hyphen) for f in cell], words) for cell in cells]
     first.text = CELL_SEPARATOR.join(text for text in texts if text)
     first.kind = "row"
     first.x1 = row.x1
+    first.bold = all(fragment.bold_share > BOLD for fragment in row.fragments)
+    first.places = tuple(place for fragment in row.fragments for place in fragment.places)
+    first.changes = tuple(change for cell in cells for change in _joins(cell, page, words))
     first.hyphen = False
     return [first]
 
@@ -67,4 +76,11 @@ def _line(fragment: Fragment, page: int) -> Line:
         size=fragment.size,
         bold=fragment.bold_share > BOLD,
         mark=mark,
+        places=fragment.places,
     )
+
+
+def _joins(cell: Sequence[Fragment], page: int, words: frozenset[str]) -> Iterator[Removed]:
+    for one, other in pairwise(cell):
+        if one.hyphen:
+            yield joined_word(one.text, other.text, page, one.places + other.places[:1], words)

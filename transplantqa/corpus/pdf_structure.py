@@ -9,7 +9,7 @@ import pypdfium2.raw as pdfium_c
 
 from transplantqa.corpus.cleaning import join_lines
 from transplantqa.corpus.lines import Line
-from transplantqa.corpus.pdf_text import Handle
+from transplantqa.corpus.pdf_characters import Handle
 
 MAX_NODES = 50_000
 MAX_DEPTH = 64

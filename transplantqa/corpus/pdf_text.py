@@ -1,22 +1,16 @@
 """Positioned text of one PDF page: words with their place and style, merged into fragments of a line.
 
-PDFium decides what the characters and word gaps are, in content order; this module adds where each word stands. Places
-are in points in a frame turned so that the text runs left to right and y grows upwards, so that ``/Rotate`` and
-rotated matrices need no care further on.
+PDFium decides what the characters and word gaps are, in content order; this module adds where each word stands.
 """
 
-import ctypes
-import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from operator import sub
 
-import pypdfium2.raw as pdfium_c
+from transplantqa.corpus.pdf_characters import Characters, Handle, Span, Style
 
-Handle = Any
-"""An object of pypdfium2 or PDFium, which have no types."""
 LINE_HYPHEN = "\ufffe"
 """What PDFium writes for a hyphen that only the end of a line called for."""
 BOLD = 0.95
@@ -25,11 +19,12 @@ SAMPLE = 50
 """Characters of a page that are asked whether their font says which letters they are."""
 MAX_CHARACTERS = 100_000
 """Characters on one page above which it isn't text anyone could read. Ours; a dense page has 10,000."""
-CELL_GAP = 1.8
+CELL_GAP = 1.75
 """Ems of white between two words of one line from which they count as two cells."""
-_BOLD_NAME = re.compile(r"bold|black|heavy|semib|demi|cmbx|sfbx|-bd\b", re.IGNORECASE)
-_INVISIBLE = pdfium_c.FPDF_TEXTRENDERMODE_INVISIBLE
-_BREAK = re.compile(r"[^\s\ufffe\x00]+|\r\n|\n|\r|\ufffe")
+_BREAK = re.compile(r"\r\n|\n|\r|\ufffe")
+_TOKEN = re.compile(r"[^\s\x00]+")
+_LIGATURE = re.compile("f[filt]+|st")
+"""Letters that many fonts draw as one glyph; PDFium gives them as letters either way."""
 _ODD = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 _NOTE_MARK = re.compile(r"^[\d,*†‡§ ]{1,5}$")
 _HYPHENS = ("-", "\u00ad", "\u2010")
@@ -39,28 +34,13 @@ class CrowdedPageError(ValueError):
     """A page has more than ``MAX_CHARACTERS``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a text object is set.
-
-    ``size`` is in points as seen, ``turn`` in quarter turns (-1: at another angle), ``base`` its baseline in the frame
-    of that turn, ``mark`` its marked-content id or -1.
-    """
-
-    size: float
-    bold: bool
-    turn: int
-    mark: int
-    invisible: bool
-    base: float
-
-
 @dataclass(slots=True)
 class Fragment:
     """Neighbouring words on one baseline without a wide gap.
 
     ``marks`` counts characters by marked-content id; ``starts`` and ``ends`` hold the edges of
-    its words, in order; ``starts_cell`` tells that it was cut off the text on its left as a table cell.
+    its words, in order, ``places`` where each stands in the page's text; ``starts_cell`` tells that it was cut off
+    the text on its left as a table cell.
     """
 
     text: str
@@ -74,6 +54,7 @@ class Fragment:
     marks: dict[int, int] = field(default_factory=dict)
     starts: tuple[float, ...] = ()
     ends: tuple[float, ...] = ()
+    places: tuple[Span, ...] = ()
     starts_cell: bool = False
 
     def cut(self, positions: Sequence[int]) -> "list[Fragment]":
@@ -83,6 +64,7 @@ class Fragment:
         for start, end in pairwise([0, *positions, len(words)]):
             piece = replace(self, text=" ".join(words[start:end]), x0=self.starts[start], x1=self.ends[end - 1])
             piece.starts, piece.ends = self.starts[start:end], self.ends[start:end]
+            piece.places = self.places[start:end]
             piece.hyphen = self.hyphen and end == len(words)
             piece.starts_cell = self.starts_cell if start == 0 else True
             pieces.append(piece)
@@ -93,43 +75,47 @@ class Fragment:
 class PageText:
     """The fragments of a page in content order; ``box`` is (left, bottom, right, top) of the page before rotation.
 
-    ``slanted`` are words left out for standing at a slant, ``odd`` control, private-use and replacement ones;
-    ``unmapped_share`` is the share of a sample whose font doesn't say what letters they are.
+    ``text`` is what the file gives, in content order and untouched: the places of words are positions in it.
+    ``slanted`` are the places of words left out for standing at a slant, ``odd`` counts control, private-use and
+    replacement characters; ``unmapped_share`` is the share of a sample whose font doesn't say what letters they are.
+    ``ligatures`` are the places of letters that one glyph shows.
     """
 
     box: tuple[float, float, float, float]
+    text: str
     fragments: tuple[Fragment, ...]
-    invisible_share: float
-    slanted: tuple[str, ...]
-    unmapped_share: float
-    odd: int
+    invisible_share: float = 0.0
+    slanted: tuple[Span, ...] = ()
+    unmapped_share: float = 0.0
+    odd: int = 0
+    ligatures: tuple[Span, ...] = ()
 
 
-def without_doubles(fragments: Sequence[Fragment]) -> tuple[list[Fragment], list[str]]:
+def without_doubles(fragments: Sequence[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
     """Return the fragments without those drawn again at the same place (shadows, doubled layers), and these."""
     places: dict[tuple[str, int, int, int], list[Fragment]] = {}
     kept: list[Fragment] = []
-    doubles: list[str] = []
+    doubles: list[Fragment] = []
     for fragment in fragments:
         near = 0.25 * fragment.size
         column, row = round(fragment.x0 / near), round(fragment.base / near)
         around = [(fragment.text, fragment.turn, column + x, row + y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
         if any(_same_place(fragment, other) for place in around for other in places.get(place, ())):
-            doubles.append(fragment.text)
+            doubles.append(fragment)
             continue
         places.setdefault((fragment.text, fragment.turn, column, row), []).append(fragment)
         kept.append(fragment)
     return kept, doubles
 
 
-def without_note_marks(fragments: Sequence[Fragment]) -> tuple[list[Fragment], list[str]]:
+def without_note_marks(fragments: Sequence[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
     """Return the fragments without small raised numbers drawn apart from their line (note marks), and these."""
     kept: list[Fragment] = []
-    marks: list[str] = []
+    marks: list[Fragment] = []
     for index, fragment in enumerate(fragments):
         near = fragments[max(0, index - 3) : index + 4]
         if _NOTE_MARK.match(fragment.text) and any(_raised_over(fragment, other) for other in near):
-            marks.append(fragment.text)
+            marks.append(fragment)
         else:
             kept.append(fragment)
     return kept, marks
@@ -146,119 +132,6 @@ def _same_place(one: Fragment, other: Fragment) -> bool:
     return abs(one.x0 - other.x0) < near and abs(one.base - other.base) < near
 
 
-def _function(name: str, result: Handle, *arguments: Handle) -> Callable[..., Any]:
-    """Bind a PDFium function with plain integer handles: several times faster than typed pointers."""
-    address = ctypes.cast(getattr(pdfium_c, name), ctypes.c_void_p).value
-    return ctypes.CFUNCTYPE(result, *arguments)(address or 0)
-
-
-_object_of = _function("FPDFText_GetTextObject", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
-_size_of = _function("FPDFText_GetFontSize", ctypes.c_double, ctypes.c_void_p, ctypes.c_int)
-_weight_of = _function("FPDFText_GetFontWeight", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
-_matrix_of = _function("FPDFText_GetMatrix", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
-_font_of = _function("FPDFTextObj_GetFont", ctypes.c_void_p, ctypes.c_void_p)
-_unmapped = _function("FPDFText_HasUnicodeMapError", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
-_mark_of = _function("FPDFPageObj_GetMarkedContentID", ctypes.c_int, ctypes.c_void_p)
-_mode_of = _function("FPDFTextObj_GetTextRenderMode", ctypes.c_int, ctypes.c_void_p)
-_box_of = _function("FPDFText_GetCharBox", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)
-_origin_of = _function("FPDFText_GetCharOrigin", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 2)
-
-
-class _Handles:
-    """One text page with its buffers and the styles of its text objects."""
-
-    def __init__(self, textpage: Handle) -> None:
-        self.page = ctypes.cast(textpage.raw, ctypes.c_void_p).value
-        self.raw = textpage.raw
-        self.count = max(0, pdfium_c.FPDFText_CountChars(textpage.raw))
-        self._doubles = (ctypes.c_double * 6)()
-        self._slots = [ctypes.addressof(self._doubles) + 8 * i for i in range(6)]
-        self._matrix = pdfium_c.FS_MATRIX()
-        self._matrix_at = ctypes.addressof(self._matrix)
-        self._styles: dict[int | None, Style] = {}
-        self._bold: dict[int | None, bool] = {}
-
-    def text(self) -> str:
-        """Return one character a PDFium index, so that positions in it are PDFium's."""
-        buffer = (ctypes.c_ushort * (self.count + 1))()
-        written = pdfium_c.FPDFText_GetText(self.raw, 0, self.count, buffer) - 1
-        text = bytes(buffer)[: 2 * max(0, written)].decode("utf-16-le", "replace")
-        if len(text) == self.count:
-            return text
-        return "".join(_character(pdfium_c.FPDFText_GetUnicode(self.raw, i)) for i in range(self.count))
-
-    def style(self, index: int) -> Style:
-        """Return the style of the text object that the character at ``index`` belongs to."""
-        key = _object_of(self.page, index)
-        if key not in self._styles:
-            self._styles[key] = self._measure(index, key)
-        return self._styles[key]
-
-    def _measure(self, index: int, text_object: int | None) -> Style:
-        matrix = self._matrix
-        _matrix_of(self.page, index, self._matrix_at)
-        size = _size_of(self.page, index) * math.hypot(matrix.c, matrix.d)
-        angle = math.degrees(math.atan2(matrix.b, matrix.a))
-        turn = round(angle / 90) % 4 if abs(angle / 90 - round(angle / 90)) < 0.06 else -1
-        font = _font_of(text_object) if text_object else None
-        if font is None or font not in self._bold:
-            self._bold[font] = self._is_bold(index)
-        bold = self._bold[font]
-        mark = _mark_of(text_object) if text_object else -1
-        invisible = bool(text_object) and _mode_of(text_object) == _INVISIBLE
-        base = self._baseline(index, turn)
-        return Style(size=round(size * 2) / 2 or 1.0, bold=bold, turn=turn, mark=mark, invisible=invisible, base=base)
-
-    def _is_bold(self, index: int) -> bool:
-        name = ctypes.create_string_buffer(128)
-        pdfium_c.FPDFText_GetFontInfo(self.raw, index, name, 128, ctypes.c_int())
-        return bool(_BOLD_NAME.search(name.value.decode("latin-1"))) or _weight_of(self.page, index) >= 600
-
-    def _baseline(self, index: int, turn: int) -> float:
-        _origin_of(self.page, index, *self._slots[4:])
-        x, y = self._doubles[4], self._doubles[5]
-        return {1: -x, 2: -y, 3: x}.get(turn, y)
-
-    def span(self, first: int, last: int, turn: int) -> tuple[float, float]:
-        """Return (x0, x1) of the characters ``first``..``last`` in the frame of ``turn``.
-
-        ``x0`` is where the pen starts, not the ink, so that words set at one place in different letters agree on it.
-        """
-        values, slots = self._doubles, self._slots
-        if turn == 0:
-            _box_of(self.page, last, *slots[:4])
-            last0, x1 = values[0], values[1]
-            _origin_of(self.page, first, *slots[4:])
-            if values[4] <= last0:
-                return values[4], x1
-        x0, x1 = self._extent(first, turn)
-        last0, last1 = self._extent(last, turn)
-        return min(x0, last0), max(x1, last1)
-
-    def _extent(self, index: int, turn: int) -> tuple[float, float]:
-        _box_of(self.page, index, *self._slots[:4])
-        left, right, bottom, top = self._doubles[0], self._doubles[1], self._doubles[2], self._doubles[3]
-        if turn == 1:
-            return bottom, top
-        if turn == 2:
-            return -right, -left
-        if turn == 3:
-            return -top, -bottom
-        return left, right
-
-
-def _character(code: int) -> str:
-    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
-
-
-@dataclass(slots=True)
-class _Word:
-    text: str
-    x0: float
-    x1: float
-    style: Style
-
-
 def read_page(page: Handle) -> PageText:
     """Read the words of a pypdfium2 page as fragments in content order.
 
@@ -266,59 +139,106 @@ def read_page(page: Handle) -> PageText:
     """
     textpage = page.get_textpage()
     try:
-        handles = _Handles(textpage)
-        if handles.count > MAX_CHARACTERS:
+        characters = Characters(textpage)
+        if characters.count > MAX_CHARACTERS:
             raise CrowdedPageError
-        text = handles.text()
-        characters = invisible = 0
-        slanted: list[str] = []
+        text = characters.text()
+        total = invisible = 0
+        slanted: list[Span] = []
         fragments: list[Fragment] = []
-        for line, hyphen in _lines(text):
-            words = []
-            for start, end in line:
-                style = handles.style(start)
-                characters += end - start
-                invisible += (end - start) * style.invisible
-                if style.turn < 0:
-                    slanted.append(text[start:end])
-                    continue
-                words.append(_Word(text[start:end], *handles.span(start, end - 1, style.turn), style))
-            found = list(_merge(words))
+        for places, hyphen in _lines(text):
+            if not places:
+                continue
+            style = characters.style(places[0][0])
+            words = [text[start:end] for start, end in places]
+            length = sum(map(len, words))
+            total += length
+            if style.turn >= 0 and characters.style(places[-1][0]) is style:
+                invisible += length * style.invisible
+                found = _even(words, places, style, *characters.edges(places, style.turn))
+            else:
+                styles = [characters.style(start) for start, _ in places]
+                invisible += sum(len(word) for word, own in zip(words, styles, strict=True) if own.invisible)
+                slanted += [place for place, own in zip(places, styles, strict=True) if own.turn < 0]
+                found = list(_merge(_words(characters, text, places, styles)))
             if found and hyphen:
                 found[-1].hyphen = True
             fragments.extend(found)
-        sample = range(0, handles.count, 1 + handles.count // SAMPLE)
-        unmapped = sum(_unmapped(handles.page, i) == 1 for i in sample) / max(1, len(sample))
+        sample = range(0, characters.count, 1 + characters.count // SAMPLE)
+        ligatures = [span for match in _LIGATURE.finditer(text) for span in characters.shared_glyphs(*match.span())]
+        unmapped = sum(map(characters.unmapped, sample)) / max(1, len(sample))
     finally:
         textpage.close()
     return PageText(
         page.get_cropbox(),
+        text,
         tuple(fragments),
-        invisible / max(1, characters),
+        invisible / max(1, total),
         tuple(slanted),
         unmapped,
         len(_ODD.findall(text)),
+        tuple(ligatures),
     )
 
 
-def _lines(text: str) -> Iterator[tuple[list[tuple[int, int]], bool]]:
-    """Yield each line's word spans and whether the line ends in a hyphen that may be its own."""
-    words: list[tuple[int, int]] = []
+def _lines(text: str) -> Iterator[tuple[list[Span], bool]]:
+    """Yield each line's word places and whether the line ends in a hyphen that may be its own."""
+    start = 0
     for match in _BREAK.finditer(text):
-        token = match.group()
-        if token == LINE_HYPHEN:
-            yield words, True
-            words = []
-        elif token[0] in "\r\n":
-            yield words, _ends_in_hyphen(text, words)
-            words = []
-        else:
-            words.append(match.span())
-    yield words, _ends_in_hyphen(text, words)
+        places = [token.span() for token in _TOKEN.finditer(text, start, match.start())]
+        yield places, match.group() == LINE_HYPHEN or _ends_in_hyphen(text, places)
+        start = match.end()
+    places = [token.span() for token in _TOKEN.finditer(text, start)]
+    yield places, _ends_in_hyphen(text, places)
 
 
-def _ends_in_hyphen(text: str, words: Sequence[tuple[int, int]]) -> bool:
+def _ends_in_hyphen(text: str, words: Sequence[Span]) -> bool:
     return bool(words) and text[words[-1][1] - 1] in _HYPHENS and words[-1][1] - words[-1][0] > 1
+
+
+@dataclass(slots=True)
+class _Word:
+    text: str
+    place: Span
+    x0: float
+    x1: float
+    style: Style
+
+
+def _words(characters: Characters, text: str, places: Sequence[Span], styles: Sequence[Style]) -> list[_Word]:
+    """Return the words of a line with their styles, without those that stand at a slant."""
+    return [
+        _Word(text[start:end], (start, end), *characters.span(start, end - 1, style.turn), style)
+        for (start, end), style in zip(places, styles, strict=True)
+        if style.turn >= 0
+    ]
+
+
+def _even(
+    words: Sequence[str], places: Sequence[Span], style: Style, starts: Sequence[float], ends: Sequence[float]
+) -> list[Fragment]:
+    """Return the fragments of a line that one text object holds, as nearly all lines of prose are."""
+    wide = CELL_GAP * style.size
+    gaps = list(map(max, map(sub, starts[1:], ends), map(sub, starts, ends[1:])))
+    cuts = [0, len(words)]
+    if gaps and max(gaps) >= wide:
+        cuts[1:1] = [number for number, gap in enumerate(gaps, start=1) if gap >= wide]
+    return [
+        Fragment(
+            text=(text := " ".join(words[first:end])),
+            x0=min(starts[first:end]),
+            x1=max(ends[first:end]),
+            base=style.base,
+            size=style.size,
+            bold_share=float(style.bold),
+            turn=style.turn,
+            marks={style.mark: len(text) - (end - first - 1)},
+            starts=tuple(starts[first:end]),
+            ends=tuple(ends[first:end]),
+            places=tuple(places[first:end]),
+        )
+        for first, end in pairwise(cuts)
+    ]
 
 
 def _merge(words: list[_Word]) -> Iterator[Fragment]:
@@ -346,14 +266,10 @@ def _continues(previous: _Word, word: _Word) -> bool:
 
 
 def _fragment(words: list[_Word]) -> Fragment:
-    first = words[0].style
     total = sum(len(word.text) for word in words)
     lengths: dict[Style, int] = {}
-    if all(word.style is first for word in words):
-        lengths[first] = total
-    else:
-        for word in words:
-            lengths[word.style] = lengths.get(word.style, 0) + len(word.text)
+    for word in words:
+        lengths[word.style] = lengths.get(word.style, 0) + len(word.text)
     sizes: dict[float, int] = {}
     marks: dict[int, int] = {}
     for style, length in lengths.items():
@@ -373,4 +289,5 @@ def _fragment(words: list[_Word]) -> Fragment:
         marks=marks,
         starts=tuple(word.x0 for word in words),
         ends=tuple(word.x1 for word in words),
+        places=tuple(word.place for word in words),
     )

@@ -18,7 +18,7 @@ COMMAND = (sys.executable, "-P", "-m", "transplantqa.corpus.worker")
 CLOCK_FACTOR = 10
 """How much longer than its processor time a request may take by the clock. Ours."""
 MAX_REPLY_BYTES = 64 << 20
-"""Longest reply read: more text than any handbook. Ours."""
+"""Longest reply read: more text than any document. Ours."""
 _TIME_SIGNAL = getattr(signal, "SIGXCPU", 0)
 _MEMORY_SIGNALS = frozenset(getattr(signal, name, 0) for name in ("SIGABRT", "SIGTRAP", "SIGILL"))
 """What PDFium ends itself with when memory is refused."""

@@ -1,39 +1,27 @@
 """The quality gate: is a document's text fit to be asked questions, and if not, why, in plain words."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from transplantqa.corpus.extraction import Extraction, PageFacts
+from transplantqa.corpus.page_quality import (
+    FEW_LETTERS,
+    FEW_ON_PAGE,
+    FEW_PATHS,
+    REJECT_GARBLED,
+    REJECT_ODD,
+    REVIEW_GARBLED,
+    UNMAPPED,
+    judge_pages,
+)
+from transplantqa.corpus.plausibility import garbled_share, letter_share, unknown_language
 from transplantqa.records import Verdict
 
-FEW_ON_PAGE = 20
-"""Characters below which a page counts as having no text (a page number is not text). Ours."""
 FEW_IN_DOCUMENT = 200
 """Characters below which a whole document is looked at by a person. Ours: less than a paragraph."""
 REJECT_PAGES = 0.5
 """Share of pages without readable text from which a document is unreadable. Ours: silence would mean nothing."""
-REJECT_ODD = 0.04
-"""Share of control and private-use characters, which take the place of spaces where a font map is wrong. Ours."""
-REJECT_GARBLED = 0.4
-REVIEW_GARBLED = 0.08
-"""Shares of characters in implausible words. Ours: real handbooks stay below 0.02, a wrong font map goes to 0.9."""
-_COMMON = (
-    # The commonest short words of English, Spanish, French, German, Italian, Portuguese, Dutch and Latin.
-    "the of and to in a is you your for or if be are with as on not that this it can may will have from at by do when "
-    "de la el en y los se del las un una por con no es para su al lo como le les des et du est dans pour que qui sur "
-    "der die das und von zu mit sie ist nicht ein eine auf für im dem auch il di che è per non si da con alla o e os "
-    "em um uma não na com het een van te dat op zijn met voor ut sed ac ad ex quis vel nec"
-)
-COMMON_WORDS = frozenset(re.split(" ", _COMMON))
-_WORD = re.compile(r"\S+")
-_PLAIN_CASE = re.compile(r"\b(?:[^\W\d_A-Z]+|[A-Z]{2,})\b")
-_ADDRESS = re.compile(r"://|www\.|@|\.(?:com|org|edu|gov|net)\b|^[./\\]|/.*/")
-_GLYPH_NAME = re.compile(r"/g\d+|\(cid:\d+\)|/[A-Z]\d{2,}")
-_CASE_FLIPS = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]")
-_INNER_SYMBOL = re.compile(r"[^\W\d_][\\^~`{}\u00a2-\u00a9\u00ac\u00af-\u00b4\u00b6\u00b8\u00bf]+[^\W\d_]")
-_DIGITS_INSIDE = re.compile(r"[^\W\d_]{2,}\d+[^\W\d_]{2,}\d*[^\W\d_]|^\d[^\W\d_]{2,}[^\w\s-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +42,7 @@ def judge(extraction: Extraction) -> Judgement:
     if text and not rejects:
         more_rejects, more_reviews = _text(text, extraction.pages)
         rejects += more_rejects
-        reviews += more_reviews
+        reviews += more_reviews + _single_pages(extraction)
     if not text and not rejects:
         rejects.append("no text left after running heads, page numbers and contents pages were taken out")
     verdict: Verdict = "reject" if rejects else "review" if reviews else "accept"
@@ -66,27 +54,45 @@ def _pages(extraction: Extraction) -> tuple[list[str], list[str]]:
     empty = [page for page in pages if page.characters < FEW_ON_PAGE]
     failed = [page for page in pages if page.failed]
     scanned = [page for page in empty if page.images]
-    drawn = [page for page in empty if page.paths > 20 and not page.images]
+    drawn = [page for page in empty if page.paths > FEW_PATHS and not page.images]
     reviews = []
     characters = sum(page.characters for page in pages)
     if characters == 0:
         return [_no_text(extraction)], []
     if failed:
         reviews.append(f"{_listed(failed)} can't be read")
-    unread = [page for page in empty if page.images or page.paths > 20]
+    unread = [page for page in empty if page.images or page.paths > FEW_PATHS]
     if len(unread) >= REJECT_PAGES * len(pages) and characters < FEW_IN_DOCUMENT * len(pages):
-        return [f"no text layer on {_listed(unread)} of {len(pages)}: scanned or drawn text needs OCR first"], reviews
+        tried = any(page.confidence is not None for page in unread)
+        why = "OCR found next to none in the pictures" if tried else "scanned or drawn text needs OCR first"
+        return [f"no text layer on {_listed(unread)} of {len(pages)}: {why}"], reviews
     if len(failed) >= REJECT_PAGES * len(pages):
         return [f"damaged: {_listed(failed)} of {len(pages)} can't be read"], []
     if scanned:
         reviews.append(f"{_listed(scanned)} of {len(pages)} only pictures: text in them isn't read")
     if drawn:
         reviews.append(f"{_listed(drawn)} of {len(pages)} only drawings: letters drawn as shapes aren't read")
+    if read := [page for page in pages if page.confidence is not None and page.characters >= FEW_ON_PAGE]:
+        mean = sum((page.confidence or 0.0) * page.characters for page in read) / sum(page.characters for page in read)
+        reviews.append(f"the text of {_listed(read)} was read off pictures (OCR, mean confidence {mean:.2f}): check it")
     if recognised := [page for page in pages if page.invisible_share > 0.9]:
         reviews.append(
             f"the text of {_listed(recognised)} is an invisible layer (OCR by another program): check how good it is"
         )
     return [], reviews + _forms(extraction, characters)
+
+
+def _single_pages(extraction: Extraction) -> list[str]:
+    """Return doubts about the text of some of several pages, which shares over the document would hide."""
+    by_kind: dict[str, list[PageFacts]] = {}
+    for facts, one in zip(extraction.pages, judge_pages(extraction), strict=True):
+        by_kind.setdefault(one.kind, []).append(facts)
+    reviews = []
+    if "garbled" in by_kind and len(extraction.pages) > 1:
+        reviews.append(f"the text of {_listed(by_kind['garbled'])} is garbled (wrong font or encoding)")
+    if "doubled" in by_kind:
+        reviews.append(f"{_listed(by_kind['doubled'])} had text twice, in layers: check that the right one was kept")
+    return reviews
 
 
 def _forms(extraction: Extraction, characters: int) -> list[str]:
@@ -117,11 +123,16 @@ def _no_text(extraction: Extraction) -> str:
         where = f"its only text is in {_fields(filled)}" if filled else "no text outside form fields"
         return f"{where}, and form fields aren't read; print it to a plain PDF first"
     where = "its only page" if len(pages) == 1 else f"any of its {len(pages)} pages"
-    if any(page.images for page in pages):
-        return f"no text layer on {where}: pictures of text (a scan); run OCR first"
-    if any(page.paths for page in pages):
-        return f"no text layer on {where}: only drawings; letters drawn as shapes need OCR first"
-    return f"no text on {where}: blank"
+    found = (
+        (any(page.confidence is not None for page in pages), ", and OCR found none in its picture"),
+        (
+            any(page.images for page in pages),
+            ": pictures of text (a scan); set corpus.ocr=rapidocr, or run OCR on it first",
+        ),
+        (any(page.paths for page in pages), ": only drawings; letters drawn as shapes need OCR first"),
+    )
+    why = next((reason for applies, reason in found if applies), None)
+    return f"no text on {where}: blank" if why is None else f"no text layer on {where}{why}"
 
 
 def _text(text: str, pages: Sequence[PageFacts]) -> tuple[list[str], list[str]]:
@@ -132,7 +143,7 @@ def _text(text: str, pages: Sequence[PageFacts]) -> tuple[list[str], list[str]]:
     unmapped = sum(page.unmapped_share * page.characters for page in pages) / characters
     if _XFA_TEXT.search(text) and len(text) < 2000:
         rejects.append("only the notice that another PDF viewer is needed (an XFA form); print it to a plain PDF first")
-    if unmapped > 0.5 and garbled > REVIEW_GARBLED:
+    if unmapped > UNMAPPED and garbled > REVIEW_GARBLED:
         rejects.append("its fonts don't say which letters they draw: the text read is not the text shown")
     elif garbled > REJECT_GARBLED:
         rejects.append(
@@ -146,9 +157,9 @@ def _text(text: str, pages: Sequence[PageFacts]) -> tuple[list[str], list[str]]:
             f"{odd:.0%} of its characters are controls or private ones: its fonts are mapped to the wrong letters"
         )
     letters = letter_share(text)
-    if letters < 0.3:
+    if letters < FEW_LETTERS:
         reviews.append(f"only {letters:.0%} of its characters are letters: mostly numbers or symbols")
-    if not rejects and _unknown_language(text):
+    if not rejects and unknown_language(text):
         reviews.append("hardly any common words of a known language: check that the text was read rightly")
     if len(text) < FEW_IN_DOCUMENT:
         reviews.append(f"only {len(text)} characters of text")
@@ -156,45 +167,6 @@ def _text(text: str, pages: Sequence[PageFacts]) -> tuple[list[str], list[str]]:
 
 
 _XFA_TEXT = re.compile(r"please wait.{0,200}(?:pdf viewer|adobe reader)", re.IGNORECASE | re.DOTALL)
-
-
-def garbled_share(text: str) -> float:
-    """Return the share of non-space characters that stand in words no writing system has.
-
-    Such words have replacement, private or control characters, glyph names, capitals in their middle twice or more,
-    symbols or digits between letters.
-    """
-    total = bad = 0
-    for match in _WORD.finditer(text):
-        word = match.group()
-        total += len(word)
-        bad += len(word) * _implausible(word)
-    return bad / max(1, total)
-
-
-def _implausible(word: str) -> bool:
-    if any(unicodedata.category(c) in ("Co", "Cc", "Cn", "Cs") or c == "\ufffd" for c in word):
-        return True
-    if _GLYPH_NAME.search(word):
-        return True
-    if _ADDRESS.search(word):
-        return False
-    return len(_CASE_FLIPS.findall(word)) > 1 or bool(_INNER_SYMBOL.search(word)) or bool(_DIGITS_INSIDE.search(word))
-
-
-def letter_share(text: str) -> float:
-    """Return the share of letters and combining marks among characters that aren't white space."""
-    visible = [c for c in text if not c.isspace()]
-    return sum(unicodedata.category(c)[0] in "LM" for c in visible) / max(1, len(visible))
-
-
-def _unknown_language(text: str) -> bool:
-    """Tell whether a text in Latin letters, of at least 60 words that aren't names, has hardly any common one."""
-    words = [word.lower() for word in _PLAIN_CASE.findall(text[:200_000])]
-    latin = [word for word in words if word.isascii() or all("LATIN" in unicodedata.name(c, "") for c in word)]
-    if len(latin) < 60 or len(latin) < 0.8 * len(words):
-        return False
-    return sum(word in COMMON_WORDS for word in latin) < 0.08 * len(latin)
 
 
 def _listed(pages: Sequence[PageFacts]) -> str:

@@ -15,8 +15,12 @@ def to_row(ingested: IngestedDocument) -> dict[str, Any]:
     row["outcome"] = ingested.outcome.value
     row["headings_from"] = ingested.headings_from
     row["removed"] = [{"kind": kind, "count": count} for kind, count in sorted(ingested.removed.items())]
-    row["removed_texts"] = [asdict(removed) for removed in ingested.removed_texts]
+    row["removed_texts"] = [
+        {**asdict(removed), "spans": [{"start": start, "end": end} for start, end in removed.spans]}
+        for removed in ingested.removed_texts
+    ]
     row["page_labels"] = list(ingested.page_labels)
+    row["page_facts"] = [{**asdict(page), "reasons": list(page.reasons)} for page in ingested.pages]
     row["sections"] = [section.row() for section in ingested.sections]
     row["chunks"] = [chunk.row() for chunk in ingested.chunks]
     return row

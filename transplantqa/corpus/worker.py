@@ -20,26 +20,28 @@ EXIT_MEMORY = 71
 """Exit code after the limit of memory was met (EX_OSERR: the system refused)."""
 
 
-def read_document(path: Path, max_pages: int) -> Extraction:
+Ocr = dict[str, Any] | None
+"""What a request says of pages to be recognised: their numbers (``pages``) and ``max_pixels``."""
+
+
+def read_document(path: Path, max_pages: int, ocr: Ocr = None) -> Extraction:
     """Read one document by the kind its name ends in; raises MemoryError when that is refused."""
     try:
         if path.stat().st_size == 0:
             return Extraction(failure="empty file: it has 0 bytes")
-        return _read(path, max_pages)
+        return _read(path, max_pages, ocr)
     except RecursionError:
         return Extraction(failure="not a readable file: its structure is nested without end")
     except OSError as error:
         return Extraction(failure=f"the file can't be opened: {error.strerror or error}", transient=True)
 
 
-def _read(path: Path, max_pages: int) -> Extraction:
+def _read(path: Path, max_pages: int, ocr: Ocr) -> Extraction:
     suffix = path.suffix.lower()
     if suffix == ".pdf":
-        from transplantqa.corpus.pdf import read_pdf  # noqa: PLC0415 - a library loads only where its kind of file comes
-
-        return read_pdf(path, max_pages)
+        return _read_pdf(path, max_pages, ocr)
     if suffix == ".docx":
-        from transplantqa.corpus.docx_files import read_docx  # noqa: PLC0415
+        from transplantqa.corpus.docx_files import read_docx  # noqa: PLC0415 - loads only where its kind of file comes
 
         return read_docx(path)
     if suffix in (".html", ".htm", ".xhtml"):
@@ -53,6 +55,19 @@ def _read(path: Path, max_pages: int) -> Extraction:
         kinds = "PDF, Word (.docx), HTML, Markdown or text"
         return Extraction(failure=f"files of type {suffix or '(none)'} aren't read: convert it to {kinds}")
     return readers[suffix](path)
+
+
+def _read_pdf(path: Path, max_pages: int, ocr: Ocr) -> Extraction:
+    from transplantqa.corpus.pdf import OcrRequest, read_pdf  # noqa: PLC0415
+
+    if ocr is None:
+        return read_pdf(path, max_pages)
+    from transplantqa.corpus.ocr import NoOcrError  # noqa: PLC0415
+
+    try:
+        return read_pdf(path, max_pages, OcrRequest(frozenset(ocr["pages"]), ocr["max_pixels"]))
+    except NoOcrError as error:
+        return Extraction(failure=str(error), transient=True)
 
 
 def _limit_memory(megabytes: int) -> None:
@@ -96,7 +111,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         from transplantqa.corpus.pictures import draw_pages  # noqa: PLC0415
 
         return {"pictures": {str(page): picture for page, picture in draw_pages(path, request["pages"]).items()}}
-    return {"extraction": read_document(path, request["max_pages"]).to_json()}
+    return {"extraction": read_document(path, request["max_pages"], request.get("ocr")).to_json()}
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ Everything comes from files that anybody may have written: all of it is escaped,
 """
 
 import html
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,10 +17,16 @@ REASONS_OF_REMOVAL: Mapping[str, str] = {
     "doubled_fragments": "drawn twice at one place: a shadow or a second text layer",
     "note_marks": "note mark: a small raised number apart from its line",
     "slanted_words": "set at a slant: a watermark",
+    "left_out": "what the file marks as navigation, comment or decoration",
+    "ligatures": "ligatures and presentation forms written as plain letters",
+    "unseen_characters": "characters that show nothing",
+    "composed_accents": "accents set apart from their letters, composed",
+    "line_end_hyphens": "hyphens at line ends, joined or kept by the document's own words",
+    "bullets": "bullets of every shape written as one",
 }
 _COUNTED_ONLY = {
-    "ligatures": "ligatures and presentation forms written as plain letters",
-    "line_end_hyphens": "hyphens at line ends, joined or kept by the document's own words",
+    "reordered_lines": "lines the file draws before others that are read earlier (columns)",
+    "repeated_headers": "table headers written again where a table goes on in the next chunk",
 }
 _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222}
@@ -108,6 +113,7 @@ def _sections(row: Row) -> Iterator[str]:
 def _page(row: Row, page: int, picture: str | None) -> Iterator[str]:
     labels = row["page_labels"] or ()
     label = labels[page - 1] if page <= len(labels) else None
+    facts = next((one for one in row.get("page_facts") or () if one["page"] == page), None)
     printed = f' <span class="note">(its label: {_safe(label)})</span>' if label else ""
     yield f'<div class="page" id="page-{page}"><div class="shot"><h3>Page {page:,} of {row["pages"]:,}{printed}</h3>'
     if picture is None:
@@ -115,12 +121,24 @@ def _page(row: Row, page: int, picture: str | None) -> Iterator[str]:
     else:
         yield f'<img alt="page {page}" src="data:image/png;base64,{_safe(picture)}">'
     yield "</div><div>"
+    yield from _page_verdict(facts)
     chunks = [chunk for chunk in row["chunks"] if chunk["page_start"] <= page <= chunk["page_end"]]
     if not chunks:
         yield '<p class="note">Nothing that was read stands on this page.</p>'
     yield from _chunks(row, chunks, page)
     yield from _removed([removed for removed in row["removed_texts"] or () if removed["page"] == page])
+    if facts is not None and facts["text"]:
+        yield "<details><summary>The page's text before cleaning, in the order of the file</summary>"
+        yield f'<pre class="chunk">{_safe_lines(facts["text"])}</pre></details>'
     yield "</div></div>"
+
+
+def _page_verdict(facts: Row | None) -> Iterator[str]:
+    if facts is None:
+        return
+    source = {"file": "", "ocr": ", read off its picture (OCR)", "none": ""}.get(facts["text_from"], "")
+    reasons = ": " + _safe("; ".join(facts["reasons"])) if facts["reasons"] else ""
+    yield f'<p class="note">{_verdict(facts)}{reasons}; {facts["characters"]:,} characters{source}</p>'
 
 
 def _chunks(row: Row, chunks: Sequence[Row], page: int) -> Iterator[str]:
@@ -143,11 +161,17 @@ def _chunks(row: Row, chunks: Sequence[Row], page: int) -> Iterator[str]:
 def _removed(texts: Sequence[Row]) -> Iterator[str]:
     if not texts:
         return
-    yield "<h4>Taken out</h4><table>"
-    for (kind, text), count in Counter((removed["kind"], removed["text"]) for removed in texts).items():
-        times = f" ({count} times)" if count > 1 else ""
-        why = _safe(REASONS_OF_REMOVAL.get(kind, kind))
-        yield f'<tr><td class="removed">{_safe(text)}{times}</td><td>{why}</td></tr>'
+    yield "<h4>Taken out or written another way</h4><table>"
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for one in texts:
+        spans = ", ".join(f"{span['start']}-{span['end']}" for span in one.get("spans") or ())
+        found.setdefault((one["kind"], one["text"], one.get("became") or ""), []).append(spans)
+    for (kind, text, became), places in found.items():
+        times = f" ({len(places)} times)" if len(places) > 1 else ""
+        arrow = f" \u2192 {_safe(became)}" if became else ""
+        why = _safe(REASONS_OF_REMOVAL.get(kind, kind.replace("_", " ")))
+        where = f'<span class="note">at {_safe("; ".join(places[:3]))}</span>' if any(places) else ""
+        yield f'<tr><td class="removed">{_safe(text)}{arrow}{times}</td><td>{why} {where}</td></tr>'
     yield "</table>"
 
 
@@ -163,6 +187,10 @@ def _span(part: Row) -> str:
 def _verdict(row: Row) -> str:
     verdict = _safe(row["verdict"])
     return f'<span class="{verdict}">{verdict}</span>'
+
+
+def _safe_lines(text: str) -> str:
+    return "\n".join(_safe(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def _safe(text: object) -> str:

@@ -94,7 +94,26 @@ CANDIDATE = pa.struct(
 )
 CITATION = pa.struct([("heading", pa.string()), ("page", pa.int32()), ("valid", pa.bool_())])
 REMOVED_COUNT = pa.struct([("kind", pa.string()), ("count", pa.int32())])
-REMOVED_TEXT = pa.struct([("page", pa.int32()), ("kind", pa.string()), ("text", pa.string())])
+SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])
+REMOVED_TEXT = pa.struct(
+    [
+        ("page", pa.int32()),
+        ("kind", pa.string()),
+        ("text", pa.string()),
+        ("became", pa.string()),
+        ("spans", pa.list_(SPAN)),
+    ]
+)
+PAGE = pa.struct(
+    [
+        ("page", pa.int32()),
+        ("characters", pa.int32()),
+        ("text_from", pa.string()),
+        ("verdict", pa.string()),
+        ("reasons", STRING_LIST),
+        ("text", pa.string()),
+    ]
+)
 STAGE_FIELDS = [_required("attempt", pa.int32()), _required("inputs_sha256", pa.string())]
 USAGE_FIELDS = [
     _required("raw", pa.string()),
@@ -122,14 +141,17 @@ INGEST = TableSpec(
             pa.field("removed", pa.list_(REMOVED_COUNT)),
             pa.field("removed_texts", pa.list_(REMOVED_TEXT)),
             pa.field("page_labels", STRING_LIST),
+            pa.field("page_facts", pa.list_(PAGE)),
             *STAGE_FIELDS,
         ]
     ),
 )
 """The stage table of ingestion: a document with its sections and chunks, so that one file is one unit.
 
-``removed`` counts what cleaning changed and took out, ``removed_texts`` is what it took out. ``page_labels`` has one
-label a page, null where it is the page's place in the file, counted from 1.
+``removed`` counts what cleaning changed and took out, ``removed_texts`` is each piece of that, with what stands in its
+place and where it stood in the page's text. ``page_labels`` has one label a page, null where it is the page's place in
+the file, counted from 1. ``page_facts`` has each page's own verdict and its text as the file gives it; ``text_from`` is
+"file", "ocr" or "none".
 """
 
 EMBED = TableSpec(

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from transplantqa.corpus import IngestedDocument, SourceFile, from_row, to_row
-from transplantqa.corpus.cleaning import Removed
 from transplantqa.corpus.extraction import Extraction, PageFacts, Part
 from transplantqa.corpus.ingested import assemble, slug
+from transplantqa.corpus.lines import Removed
 from transplantqa.models.protocols import Tokenizer
 from transplantqa.store import Ledger, Method, Unit
 from transplantqa.store.tables import INGEST
@@ -94,14 +94,17 @@ def test_a_row_keeps_what_was_removed_and_the_printed_page_numbers(tokenizer: To
         2,
         headings_from="outline",
         removed={"page_numbers": 1},
-        removed_texts=(Removed(1, "page_numbers", "iv"),),
+        removed_texts=(Removed(1, "page_numbers", "iv", spans=((0, 2),)),),
+        page_texts=("iv\r\nDrink.", ""),
     )
     row = to_row(assemble(SOURCE, extraction, tokenizer, 24))
     stored = pa.Table.from_pylist([{**row, "attempt": 1, "inputs_sha256": "x"}], schema=INGEST.schema).to_pylist()[0]
     assert {name: stored[name] for name in ("headings_from", "removed", "removed_texts", "page_labels")} == {
         "headings_from": "outline",
         "removed": [{"kind": "page_numbers", "count": 1}],
-        "removed_texts": [{"page": 1, "kind": "page_numbers", "text": "iv"}],
+        "removed_texts": [
+            {"page": 1, "kind": "page_numbers", "text": "iv", "became": "", "spans": [{"start": 0, "end": 2}]}
+        ],
         "page_labels": ["iv", None],
     }
 

@@ -9,7 +9,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from transplantqa.corpus.extraction import Extraction, PageFacts, Part
 from transplantqa.corpus.pdf import read_pdf
-from transplantqa.corpus.quality import Judgement, garbled_share, judge, letter_share
+from transplantqa.corpus.plausibility import garbled_share, letter_share
+from transplantqa.corpus.quality import Judgement, judge
 
 PROSE = (
     "Take your medicine at the same time every day and call the coordinator if you miss a dose. Do not stop it on your "
@@ -151,7 +152,8 @@ def test_an_image_only_pdf_has_no_text_layer(sheet: Sheet) -> None:
     white = BytesIO(b"P6 4 4 255 " + b"\xff" * 48)
     sheet.canvas.drawImage(ImageReader(white), 0, 0, 500, 700)
     assert judge(sheet.read()) == Judgement(
-        "reject", ("no text layer on its only page: pictures of text (a scan); run OCR first",)
+        "reject",
+        ("no text layer on its only page: pictures of text (a scan); set corpus.ocr=rapidocr, or run OCR on it first",),
     )
 
 

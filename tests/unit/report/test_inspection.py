@@ -18,6 +18,7 @@ from transplantqa.report.inspection_files import page_name, write_inspection
 EVIL = "<script>alert(1)</script>\"'&\u202e"
 SECTION = {"section_id": "d#1", "heading_path": ["Care", EVIL], "page_start": 1, "page_end": 2, "tokens": 9}
 CHUNK = {"section_id": "d#1", "order": 1, "page_start": 1, "page_end": 2, "text": EVIL, "tokens": 9}
+FACTS = {"page": 1, "characters": 40, "text_from": "ocr", "verdict": "review", "reasons": [EVIL], "text": EVIL}
 
 
 def document(**changes: object) -> dict[str, Any]:
@@ -25,7 +26,9 @@ def document(**changes: object) -> dict[str, Any]:
     row |= {"verdict": "review", "reasons": [EVIL], "pages": 3, "characters": 40, "tokens": 9, "headings_from": "tags"}
     row |= {"sections": [SECTION], "chunks": [CHUNK], "page_labels": [EVIL, None, None]}
     row["removed"] = [{"kind": "page_numbers", "count": 3}, {"kind": "ligatures", "count": 7}]
-    row["removed_texts"] = [{"page": 2, "kind": "page_numbers", "text": EVIL}]
+    spans = [{"start": 3, "end": 9}]
+    row["removed_texts"] = [{"page": 2, "kind": "page_numbers", "text": EVIL, "became": EVIL, "spans": spans}]
+    row["page_facts"] = [FACTS]
     return row | changes
 
 
@@ -128,3 +131,18 @@ def test_the_table_links_to_every_page(corpus: Any, tmp_path: Path) -> None:
     index = write_inspection([document(document_id="d")], corpus, tmp_path)
     (link,) = re.findall(r'<a href="([^"]+)">', index.read_text(encoding="utf-8"))
     assert "data:image/png;base64,cG5n" in (tmp_path / link).read_text(encoding="utf-8")
+
+
+def test_a_page_shows_its_own_verdict_and_its_text_before_cleaning() -> None:
+    facts = {**FACTS, "reasons": ["read off its picture"], "text": "Drink the\r\nwater."}
+    html = page_of(inspection_page(document(page_facts=[facts]), {}, "x"), 1)
+    assert '<span class="review">review</span>: read off its picture; 40 characters, read off its picture (OCR)' in html
+    assert "Drink the\nwater.</pre>" in html
+
+
+def test_a_piece_written_another_way_shows_what_it_became_and_where_it_stood() -> None:
+    hyphen = {"page": 1, "kind": "line_end_hyphens", "text": "wa-\nter", "became": "water"}
+    places = [{"spans": [{"start": start, "end": start + 3}]} for start in (3, 90)]
+    html = page_of(inspection_page(document(removed_texts=[hyphen | place for place in places]), {}, "x"), 1)
+    assert "\u2192 water (2 times)" in html
+    assert "at 3-6; 90-93" in html
