@@ -5,16 +5,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from transplantqa.accounting import Price
 from transplantqa.analysis import Analysis
 from transplantqa.config import EvaluateRetrievalConfig, IngestConfig, RunConfig, build, component_key
+from transplantqa.config import Stage as StageName
 from transplantqa.corpus.plan import plan
 from transplantqa.corpus.protocols import Corpus, QuestionSource
 from transplantqa.corpus.stage_rows import from_row
 from transplantqa.errors import EXIT_FAILURES, EXIT_OK, InputError
 from transplantqa.findings import RunContents, write_run
+from transplantqa.finished import Asked, Identified, find_finished, keep_receipt, ledger_state
 from transplantqa.generation.protocols import Generator
 from transplantqa.judging.facts import JudgingFacts
 from transplantqa.judging.prescreens import RULE
@@ -127,6 +129,10 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
     system = System.assemble(config)
     system.check(frozenset(config.stages))
     shard = Shard(config.shard.index, config.shard.count)
+    whole = _asked_whole(system, config, plain, name)
+    if whole is not None and (finished := find_finished(whole)) is not None:
+        system.close()
+        return FinishedRun(*_verdict(finished, config), tracker=system.tracking)
     with StopRequest() as stop, closing(system):
         retry = tuple(Outcome(outcome) for outcome in config.retry)
         patience = math.inf if config.sweep_id is not None else 0.0
@@ -157,9 +163,24 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
         summaries=shop.summaries,
         prices=system.prices,
     )
+    state = ledger_state(contents.stages)
     folder = write_run(Path(config.artifacts), contents, system.analysis, system.questions.gold)
     write_page(folder)
+    if whole is not None:
+        keep_receipt(whole, folder, state, contents.stages)
     return FinishedRun(*_verdict(folder, config), tracker=system.tracking)
+
+
+def _asked_whole(system: System, config: RunConfig, plain: Mapping[str, Any], name: str) -> Asked | None:
+    """Return all that is asked, or null where only a part of a run is asked for, or something is to be tried again."""
+    if config.shard.count > 1 or config.retry or set(config.stages) != set(get_args(StageName)):
+        return None
+    methods: dict[str, Identified] = {
+        "retriever": system.retriever,
+        "generator": system.generator,
+        "judge": system.judge,
+    }
+    return Asked(name, plain, system.corpus, system.questions, methods, Path(config.artifacts))
 
 
 def judging_facts(system: System, config: RunConfig) -> JudgingFacts:
