@@ -1,6 +1,7 @@
 """The prompts of a stage still to be made, as classes of equal length."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,7 +19,8 @@ from transplantqa.records import Answer, Evidence, Outcome, Question
 REFERENCE_TOKENS = 12
 """The line above a passage, ``[Heading, p. 3]``; ours."""
 
-Sizes = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+Tokens = NDArray[np.float64]
+Sizes = tuple[Tokens, Tokens, Tokens]
 """Prompt tokens, cached tokens and number of calls, of classes of equal prompts."""
 
 
@@ -98,11 +100,31 @@ def of_documents(
     return _arrays(sizes, cached, counts)
 
 
-def of_pairs(planned: pa.Table, answers: pa.Table, fixed: int, questions: Mapping[str, float], meter: Meter) -> Sizes:
-    """Return the prompts of judgings to be made, from the lengths of the answers that they compare.
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What every judging has in common.
 
-    An engine that reuses prefixes has the question and the answer shown first cached from the judging before.
+    Attributes:
+        fixed: tokens that every prompt has.
+        group_size: pairs judged in one call, which share the answer shown first.
     """
+
+    fixed: int
+    group_size: int = 1
+
+    def sizes(self, asked: Tokens, first: Tokens, second: Tokens, counts: Tokens) -> Sizes:
+        """Return the prompts of so many pairs.
+
+        An engine that reuses prefixes has the question and the answer shown first cached from the judging before.
+        """
+        shared = self.fixed + asked + first
+        return shared + second * self.group_size, shared, counts / self.group_size
+
+
+def of_pairs(
+    planned: pa.Table, answers: pa.Table, judging: Judging, questions: Mapping[str, float], meter: Meter
+) -> Sizes:
+    """Return the prompts of judgings to be made, from the lengths of the answers that they compare."""
     lengths = pc.utf8_length(answers["text"]).to_numpy() * meter.per_character
     keys = _joined(answers["question_id"], answers["document_id"])
     first, second = (
@@ -111,12 +133,13 @@ def of_pairs(planned: pa.Table, answers: pa.Table, fixed: int, questions: Mappin
     )
     names = pa.array(list(questions))
     asked = np.asarray(list(questions.values()))[pc.index_in(planned["question_id"], value_set=names).to_numpy()]
-    return fixed + asked + first + second, fixed + asked + first, np.ones(len(planned))
+    return judging.sizes(asked, first, second, np.ones(len(planned)))
 
 
-def of_expected_pairs(pairs: float, fixed: int, question: float, answer: float) -> Sizes:
+def of_expected_pairs(pairs: float, judging: Judging, question: float, answer: float) -> Sizes:
     """Return the prompts of judgings that can't be planned yet: one class."""
-    return _arrays([fixed + question + 2 * answer], [fixed + question + answer], [pairs])
+    asked, first, second, counts = (np.asarray([value]) for value in (question, answer, answer, pairs))
+    return judging.sizes(asked, first, second, counts)
 
 
 def together(parts: Sequence[Sizes]) -> Sizes:

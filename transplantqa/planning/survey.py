@@ -16,6 +16,7 @@ from transplantqa.accounting import Usage, used
 from transplantqa.config import RunConfig, build
 from transplantqa.corpus.plan import plan
 from transplantqa.errors import ModelError
+from transplantqa.judging.prescreens import RULE
 from transplantqa.models.protocols import Request
 from transplantqa.models.wordpiece import WordPieceTokenizer
 from transplantqa.pipeline import System, load_questions, readable
@@ -141,12 +142,12 @@ class _Survey:
         share = self.answered_share(answers)
         asked = _counts(self.cells)
         pairs = sum(count * (count - 1) / 2 for count in asked.values()) * share**2
-        orders = len(self.system.judge.orders("q", "a", "b"))
+        times = len(self.system.judge.orders("q", "a", "b")) * self.system.judge.replicates
         self.note(
             f"judgements are expected from {share:.0%} of the cells being answered "
             f"({'so far' if answers is not None and len(answers) else 'expectations.answered_share'})"
         )
-        outlook = self.outlook("compare", round(pairs * orders), None, is_exact=False)
+        outlook = self.outlook("compare", round(pairs * times), None, is_exact=False)
         judge = self.system.judge
         if not isinstance(judge, prompts.AsksOfPairs):
             return outlook
@@ -156,16 +157,15 @@ class _Survey:
         if answers is not None and len(answers):
             answer = _mean(pc.utf8_length(_answered(answers)["text"])) * meter.per_character or answer
         questions = self.question_tokens(meter)
-        sizes = prompts.of_expected_pairs(
-            pairs * orders, meter.messages(request.messages), _mean(pa.array(questions.values())), answer
-        )
+        judging = prompts.Judging(meter.messages(request.messages), judge.group_size)
+        sizes = prompts.of_expected_pairs(pairs * times, judging, _mean(pa.array(questions.values())), answer)
         return self.called(outlook, sizes, request, None)
 
     def counted_comparison(self, answers: pa.Table) -> Outlook:
         judge = self.system.judge
-        stage = self.tried(
-            lambda: plan_judgements(self.shop, judge, answers.select(ANSWER_COLUMNS), self.readings.questions)[1]
-        )
+        prescreen = self.system.prescreen or RULE
+        texts = answers.select(ANSWER_COLUMNS)
+        stage = self.tried(lambda: plan_judgements(self.shop, judge, texts, self.readings.questions, prescreen)[1])
         outlook = self.outlook("compare", 0 if stage is None else len(stage.planned), stage, is_exact=stage is not None)
         if stage is None or not isinstance(judge, prompts.AsksOfPairs):
             return outlook
@@ -174,7 +174,7 @@ class _Survey:
         sizes = prompts.of_pairs(
             stage.ledger.pending_table(stage.planned, self.shop.retry),
             answers,
-            meter.messages(request.messages),
+            prompts.Judging(meter.messages(request.messages), judge.group_size),
             self.question_tokens(meter),
             meter,
         )

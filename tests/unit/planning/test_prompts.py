@@ -10,7 +10,7 @@ from transplantqa.errors import ModelError
 from transplantqa.models import Message, Scripted
 from transplantqa.planning.evidence import Expected, expected_evidence
 from transplantqa.planning.meter import MESSAGE_TOKENS, Meter
-from transplantqa.planning.prompts import REFERENCE_TOKENS, of_documents, of_evidence, of_pairs
+from transplantqa.planning.prompts import REFERENCE_TOKENS, Judging, of_documents, of_evidence, of_pairs
 from transplantqa.records import Document
 
 
@@ -32,7 +32,7 @@ class Away(Scripted):
 
 
 def meter(sample: Sequence[str] = ("ab cd ef gh",)) -> Meter:
-    return Meter(Scripted(), Letters(), sample)  # type: ignore[arg-type]
+    return Meter(Scripted(), Letters(), sample)
 
 
 def document(characters: int, tokens: int) -> Document:
@@ -46,7 +46,7 @@ def test_the_scale_is_the_models_tokens_by_word_piece_and_by_character() -> None
 
 
 def test_a_model_that_cannot_count_is_named_and_word_pieces_are_counted() -> None:
-    counted = Meter(Away(), Letters(), ["ab cd"])  # type: ignore[arg-type]
+    counted = Meter(Away(), Letters(), ["ab cd"])
     assert counted.per_wordpiece == 1.0
     assert counted.note is not None
     assert "vLLM is not installed." in counted.note
@@ -109,5 +109,12 @@ def test_documents_without_evidence_are_a_class_each() -> None:
 def test_pair_prompts_have_both_answers_and_share_the_first() -> None:
     answers = pa.table({"question_id": ["q1", "q1"], "document_id": ["a", "b"], "text": ["x" * 11, "x" * 22]})
     planned = pa.table({"question_id": ["q1"], "document_a": ["a"], "document_b": ["b"]})
-    sizes, cached, counts = of_pairs(planned, answers, 10, {"q1": 3}, meter())
+    sizes, cached, counts = of_pairs(planned, answers, Judging(10), {"q1": 3}, meter())
     assert (sizes.tolist(), cached.tolist(), counts.tolist()) == ([10 + 3 + 4 + 8], [10 + 3 + 4], [1])
+
+
+def test_pairs_judged_together_share_a_call_and_the_answer_shown_first() -> None:
+    answers = pa.table({"question_id": ["q1", "q1"], "document_id": ["a", "b"], "text": ["x" * 11, "x" * 22]})
+    planned = pa.table({"question_id": ["q1"], "document_a": ["a"], "document_b": ["b"]})
+    sizes, _, counts = of_pairs(planned, answers, Judging(10, group_size=4), {"q1": 3}, meter())
+    assert (sizes.tolist(), counts.tolist()) == ([10 + 3 + 4 + 4 * 8], [0.25])
