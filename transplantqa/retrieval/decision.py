@@ -131,21 +131,22 @@ class Decision:
             limit: most tokens shown.
             trigger: from a row to what made its evidence weak, in words.
         """
-        whole, without = len(whole_document(self._document.source)), []
-        for row in rows.tolist():
-            positions = self._found.positions(row)
-            passages = fitting_sections(self._document, positions, limit)
-            if not passages:
-                without.append(row)
-                continue
-            self._route(np.array([row]), "fallback")
-            self._show(np.array([row]), passages)
-            sections = {passage.section_id for passage in passages}
-            what = "the document is" if len(sections) == whole else f"the {len(sections)} sections that fit are"
+        found = self._found
+        fitting = fitting_sections(self._document, found.order[rows], found.counts[rows], limit)
+        fits = fitting.ranks > 0
+        some = fits.any(axis=1)
+        rows, without, fits, ranks = rows[some], rows[~some], fits[some], fitting.ranks[some]
+        self._route(rows, "fallback")
+        spans = np.array([self._number(passage) for passage in fitting.passages], dtype=np.intp)
+        at, sections = np.nonzero(fits)
+        self._shown.append(Shown(rows[at], spans[sections], ranks[at, sections]))
+        column = {passage.section_id: number for number, passage in enumerate(fitting.passages)}
+        section_of = np.array([column[chunk.section_id] for chunk in self._document.chunks], dtype=np.intp)
+        for row, inside in zip(rows.tolist(), fits, strict=True):
+            what = "the document is" if inside.all() else f"the {inside.sum()} sections that fit are"
             kept, dropped = (self._words.number(f"{word}: {trigger(row)}, so {what} shown") for word in _FATES)
-            inside = [self._document.chunks[position].section_id in sections for position in positions]
-            self._words.numbers[row, : len(positions)] = np.where(inside, kept, dropped)
-        return np.array(without, dtype=np.intp)
+            self._words.numbers[row] = np.where(inside[section_of[found.order[row]]], kept, dropped)
+        return without
 
     def batch(self) -> pa.RecordBatch:
         """Return the rows of the evidence table, in the order of the questions."""
@@ -166,6 +167,9 @@ class Decision:
         }
         return pa.RecordBatch.from_arrays([columns[name] for name in SCHEMA.names], schema=SCHEMA)
 
+    def _number(self, passage: Passage) -> int:
+        return self._spans.number((passage.section_id, passage.char_start, passage.char_end, passage.tokens), passage)
+
     def _end(self, row: int, outcome: Outcome, reason: str) -> None:
         self._outcomes[row], self._errors[row] = outcome, reason
 
@@ -174,9 +178,7 @@ class Decision:
             self._routes[row] = route
 
     def _show(self, rows: Positions, passages: Sequence[Passage]) -> None:
-        spans = [
-            self._spans.number((one.section_id, one.char_start, one.char_end, one.tokens), one) for one in passages
-        ]
+        spans = [self._number(passage) for passage in passages]
         self._shown.append(Shown.of(rows, spans, [one.rank for one in passages]))
 
 

@@ -1,10 +1,10 @@
 """A document laid out for ranking: chunks in the order of their ids, with their sections and neighbours."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from transplantqa.records import Chunk, Section
 from transplantqa.retrieval.layout import Layout, lay_out
 from transplantqa.retrieval.protocols import SourceDocument
 
+Analysis = TypeVar("Analysis")
 ChunkText = Literal["plain", "headed"]
 """What is searched of a chunk: its text alone, or with its section's heading before it."""
 
@@ -31,6 +32,7 @@ class IndexedDocument:
     heads: tuple[str, ...]
     siblings: dict[str, list[int]]
     """Section id to the positions of its chunks in reading order."""
+    _analyses: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def document_id(self) -> str:
@@ -41,6 +43,13 @@ class IndexedDocument:
     def texts(self) -> list[str]:
         """What is searched of each chunk, by position."""
         return [head + chunk.text for head, chunk in zip(self.heads, self.chunks, strict=True)]
+
+    def analysed(self, language: str, analyse: Callable[[], Analysis]) -> Analysis:
+        """Return what ``analyse`` makes of the document in this language, made by whichever ranker asks first."""
+        if language not in self._analyses:
+            self._analyses[language] = analyse()
+        found: Analysis = self._analyses[language]
+        return found
 
     @cached_property
     def layout(self) -> Layout:

@@ -1,16 +1,15 @@
 """BM25 of many questions over one document's passages at once."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from transplantqa.retrieval.counts import TermCounts
 from transplantqa.retrieval.fusion import ABSENT, Scores
-
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -56,19 +55,20 @@ class AskedTerms:
 
 
 class LexicalIndex:
-    """Term weights of a document's passages: Lucene's BM25 as bm25s computes it.
+    """Term weights of a document's passages: BM25 as Lucene has it (Kamphuis et al., ECIR 2020), in single precision.
+
+    The weights are bm25s's to the last bit; here they come from counts that rankers share.
 
     Args:
-        passages: the terms of each passage; passages without terms are fine.
+        counts: of the passages; passages without terms are fine.
         k1: saturation of term frequency.
         b: strength of length normalisation.
     """
 
-    def __init__(self, passages: Sequence[Sequence[str]], k1: float, b: float) -> None:
-        self.size = len(passages)
-        self._vocabulary: dict[str, int] = {}
-        ids = [[self._vocabulary.setdefault(term, len(self._vocabulary)) for term in terms] for terms in passages]
-        self._starts, self._columns, self._weights = _sparse(ids, self._vocabulary, k1, b)
+    def __init__(self, counts: TermCounts, k1: float, b: float) -> None:
+        self.size = counts.matrix.shape[0]
+        self._columns = counts.columns
+        self._by_term = _weights(counts.matrix, k1, b)
 
     def match(self, questions: AskedTerms) -> LexicalMatch:
         """Score every passage for every question."""
@@ -76,36 +76,33 @@ class LexicalIndex:
         present = (weights > 0).astype(np.float64)
         frequency = present.sum(axis=1)
         idf = np.log1p((self.size - frequency + 0.5) / (frequency + 0.5))
-        total = questions.weighed(idf) @ np.ones(len(idf))
+        weighed = questions.weighed(idf)
+        total = weighed @ np.ones(len(idf))
         total[total == 0] = 1.0
         scores = questions.counts @ weights
         scores[scores <= 0] = ABSENT
-        coverage = questions.weighed(idf) @ present
-        anywhere = questions.weighed(idf) @ (frequency > 0).astype(np.float64)
-        return LexicalMatch(scores, coverage / total[:, None], anywhere / total)
+        anywhere = weighed @ (frequency > 0).astype(np.float64)
+        return LexicalMatch(scores, (weighed @ present) / total[:, None], anywhere / total)
 
     def _weights_of(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """Return the weights of these terms, shape (terms, passages)."""
         weights = np.zeros((len(terms), self.size))
-        known = [(row, self._vocabulary[term]) for row, term in enumerate(terms) if term in self._vocabulary]
-        if not known:
-            return weights
-        rows, columns = np.array(known, dtype=np.intp).T
-        starts, lengths = self._starts[columns], self._starts[columns + 1] - self._starts[columns]
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        entries = np.repeat(starts, lengths) + within
-        weights[np.repeat(rows, lengths), self._columns[entries]] = self._weights[entries]
+        known = [(row, self._columns[term]) for row, term in enumerate(terms) if term in self._columns]
+        if known:
+            rows, columns = np.array(known, dtype=np.intp).T
+            weights[rows] = self._by_term[columns].toarray()
         return weights
 
 
-def _sparse(
-    ids: Sequence[Sequence[int]], vocabulary: Mapping[str, int], k1: float, b: float
-) -> tuple[Places, Places, NDArray[np.float32]]:
-    """Return the weights by term: where each term starts, and the passages and weights from there on."""
-    if not vocabulary:  # bm25s can't index a corpus without a single term
-        return np.zeros(1, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32)
-    import bm25s  # noqa: PLC0415
-
-    engine = bm25s.BM25(k1=k1, b=b, method="lucene", backend="numpy")
-    engine.index((ids, dict(vocabulary)), create_empty_token=False, show_progress=False)
-    return engine.scores["indptr"], engine.scores["indices"], engine.scores["data"]
+def _weights(counts: Any, k1: float, b: float) -> Any:
+    """Return the weights by term, sparse, shape (terms, passages)."""
+    lengths = counts.sum(axis=1)
+    by_term = counts.T.tocsr()
+    passages = by_term.indices
+    frequency = np.diff(by_term.indptr)
+    idf = np.log(1 + (len(lengths) - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+    mean = lengths.mean() if lengths.any() else 1.0
+    norm = k1 * ((1 - b) + b * lengths / mean)
+    weights = np.repeat(idf, frequency) * (by_term.data / (norm[passages] + by_term.data))
+    by_term.data = weights.astype(np.float32).astype(np.float64)
+    return by_term

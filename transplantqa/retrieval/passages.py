@@ -206,22 +206,47 @@ def whole_document(source: SourceDocument) -> tuple[Passage, ...]:
     return tuple(_whole_section(section, rank) for rank, section in enumerate(sections, start=1))
 
 
-def fitting_sections(document: IndexedDocument, ranked: Sequence[int], limit: int) -> tuple[Passage, ...]:
-    """Return whole sections that fit ``limit`` tokens, in reading order.
+@dataclass(frozen=True)
+class Fitting:
+    """Which whole sections fit: ``ranks`` from 1 in the order they were tried, 0 where one doesn't fit.
 
-    Sections are tried in the order of their best chunk among ``ranked`` (positions, best first), then the others in
-    reading order; one that doesn't fit is passed over. When all fit, this is the whole document.
+    Shape (questions, sections): columns are the document's ``passages``, in reading order.
     """
-    by_rank = [document.chunks[position].section_id for position in ranked]
-    in_order = [section.section_id for section in document.source.sections if section.text.strip()]
-    passages: list[Passage] = []
-    left = limit
-    for section_id in dict.fromkeys([*by_rank, *in_order]):
-        section = document.sections[section_id]
-        if section.tokens <= left:
-            left -= section.tokens
-            passages.append(_whole_section(section, len(passages) + 1))
-    return tuple(sorted(passages, key=lambda passage: document.sections[passage.section_id].order))
+
+    passages: tuple[Passage, ...]
+    ranks: Places
+
+
+def fitting_sections(document: IndexedDocument, order: Places, counts: Places, limit: int) -> Fitting:
+    """Choose whole sections that fit ``limit`` tokens.
+
+    Sections are tried in the order of their best candidate, then the others in reading order; one that doesn't fit is
+    passed over. When all fit, this is the whole document.
+
+    Args:
+        document: the document.
+        order: positions of chunks, a row a question, best first.
+        counts: how many of a row are candidates.
+        limit: most tokens shown.
+    """
+    passages = whole_document(document.source)
+    column = {passage.section_id: at for at, passage in enumerate(passages)}
+    section_of = np.array([column[chunk.section_id] for chunk in document.chunks], dtype=np.intp)
+    chunks = order.shape[1]
+    best = np.tile(np.arange(chunks, chunks + len(passages)), (len(order), 1))
+    places = np.broadcast_to(np.arange(chunks), order.shape)
+    candidate = places < counts[:, None]
+    np.minimum.at(best, (np.nonzero(candidate)[0], section_of[order[candidate]]), places[candidate])
+    tokens = np.array([passage.tokens for passage in passages], dtype=np.intp)
+    ranks = np.zeros(best.shape, dtype=np.intp)
+    left, fitted = np.full(len(order), limit), np.zeros(len(order), dtype=np.intp)
+    every = np.arange(len(order))
+    for tried in np.argsort(best, axis=1, kind="stable").T:
+        fits = tokens[tried] <= left
+        fitted += fits
+        left -= np.where(fits, tokens[tried], 0)
+        ranks[every, tried] = np.where(fits, fitted, 0)
+    return Fitting(passages, ranks)
 
 
 def _whole_section(section: Section, rank: int) -> Passage:
@@ -249,11 +274,12 @@ def passage_lists(parts: Sequence[Shown], questions: int, spans: Spans) -> tuple
         np.concatenate([getattr(part, name) for part in (Shown(), *parts)]) for name in ("rows", "spans", "ranks")
     )
     order = np.argsort(rows, kind="stable")
-    table = pa.RecordBatch.from_pylist([one.row() for one in spans.all], schema=pa.schema(list(PASSAGE)))
-    taken = pa.RecordBatch.from_arrays(
-        [column.take(pa.array(numbers[order])) for column in table.columns], schema=table.schema
-    )
-    columns = {**dict(zip(taken.schema.names, taken.columns, strict=True)), "rank": pa.array(ranks[order], pa.int32())}
+    picked = pa.array(numbers[order])
+    columns = {
+        field.name: pa.array([getattr(one, field.name) for one in spans.all], field.type).take(picked)
+        for field in PASSAGE
+    }
+    columns["rank"] = pa.array(ranks[order], pa.int32())
     offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=questions))]).astype(np.int32)
     values = pa.StructArray.from_arrays(list(columns.values()), fields=list(PASSAGE))
     tokens = np.array([one.tokens for one in spans.all], dtype=np.float64)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from transplantqa.models.protocols import Embedder, Identity
 from transplantqa.retrieval.confidence import Signal
+from transplantqa.retrieval.counts import document_counts
 from transplantqa.retrieval.dense import QuestionVectors, cosines, passage_vectors
 from transplantqa.retrieval.fusion import Scores
 from transplantqa.retrieval.indexed import IndexedDocument
@@ -82,9 +83,8 @@ class LexicalRanker:
 
     def rank(self, questions: Sequence[str], document: IndexedDocument) -> Ranking:
         """Score by shared terms; a chunk that shares none is absent."""
-        terms = self._analyzer.terms
-        index = LexicalIndex([terms(text) for text in document.texts], self._k1, self._b)
-        match = index.match(self._asked.of(questions))
+        counts = document.analysed(self._analyzer.language, lambda: document_counts(document, self._analyzer))[0]
+        match = LexicalIndex(counts, self._k1, self._b).match(self._asked.of(questions))
         signals: dict[Signal, NDArray[np.float64]] = {
             "coverage": match.coverage.max(axis=1),
             "document_coverage": match.document_coverage,
@@ -110,9 +110,8 @@ class SectionBodyRanker:
 
     def rank(self, questions: Sequence[str], document: IndexedDocument) -> Ranking:
         """Score sections, heading included, and hand the score down to their chunks."""
-        terms = self._analyzer.terms
-        bodies = [terms(f"{section.heading}\n{section.text}") for section in document.searchable_sections()]
-        match = LexicalIndex(bodies, self._k1, self._b).match(self._asked.of(questions))
+        counts = document.analysed(self._analyzer.language, lambda: document_counts(document, self._analyzer))[1]
+        match = LexicalIndex(counts, self._k1, self._b).match(self._asked.of(questions))
         return Ranking(match.scores[:, document.columns_of_sections()])
 
 

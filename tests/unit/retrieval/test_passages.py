@@ -118,8 +118,10 @@ def test_a_best_chunk_larger_than_the_budget_is_cut_to_its_best_sentence(
 
 
 def test_largest_fitting_set_prefers_the_sections_of_the_best_chunks(document: IndexedDocument) -> None:
-    passages = fitting_sections(document, [4, 2], limit=20)
-    assert [passage.section_id for passage in passages] == ["doc/s01", "doc/s02"]
+    order = np.array([[4, 2, 0, 1, 3], [4, 2, 0, 1, 3]])
+    fitting = fitting_sections(document, order, np.array([2, 0]), limit=20)
+    assert [passage.section_id for passage in fitting.passages] == ["doc/s00", "doc/s01", "doc/s02"]
+    assert fitting.ranks.tolist() == [[0, 2, 1], [1, 0, 2]]  # of 12, 13 and 6 tokens
 
 
 CHOICES = st.lists(st.lists(st.integers(0, 4), unique=True), min_size=1, max_size=4)
