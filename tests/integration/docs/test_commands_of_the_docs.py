@@ -2,7 +2,7 @@
 
 A fence is preceded by ``<!-- not run: REASON -->`` where a command needs what isn't here (a GPU, the Hub); then what
 Hydra makes of it is composed and checked instead. ``<!-- setup: NAME -->`` does what the page tells the reader to do by
-hand.
+hand, ``<!-- setup: file PATH -->`` saves the fence under that path.
 """
 
 import os
@@ -47,7 +47,7 @@ HYDRA = {"run", "ingest", "release", "contrast", "evaluate-retrieval", "status"}
 
 @dataclass(frozen=True)
 class Shown:
-    """One command of a page, and what its fence is marked with."""
+    """One command of a page, or the whole of a fence that is set up, and what its fence is marked with."""
 
     command: str
     mark: str | None
@@ -56,12 +56,10 @@ class Shown:
 
 def shown_commands(page: Path) -> Iterator[Shown]:
     for fence in FENCE.finditer(page.read_text(encoding="utf-8")):
-        if fence["language"] not in SHELLS:
-            if fence["mark"] == "setup":
-                yield Shown("", "setup", fence["about"])
-            continue
         if fence["mark"] == "setup":
-            yield Shown("", "setup", fence["about"])
+            yield Shown(fence["body"], "setup", fence["about"])
+        if fence["language"] not in SHELLS:
+            continue
         mark = "not run" if fence["mark"] == "not run" else None
         for line in re.sub(r"\\\n\s*", "", fence["body"]).split("\n"):
             command = bare(line)
@@ -89,7 +87,10 @@ def questions(folder: Path) -> None:
         file.write("visit_notice,How much notice do I get before somebody comes in?,,Access,,\n")
 
 
-SETUPS: Mapping[str, Callable[[Path], None]] = {"own_corpus": own_corpus, "questions": questions}
+SETUPS: Mapping[str, Callable[[Path], None]] = {
+    "own_corpus": own_corpus,
+    "questions": questions,
+}
 
 
 @dataclass
@@ -99,7 +100,11 @@ class Reader:
     folder: Path
 
     def follow(self, shown: Shown) -> None:
-        if shown.mark == "setup":
+        if shown.about.startswith("file ") and shown.mark == "setup":
+            target = self.folder / shown.about.removeprefix("file ")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(shown.command, encoding="utf-8")
+        elif shown.mark == "setup":
             SETUPS[shown.about](self.folder)
         elif shown.command.startswith("cd "):
             self.folder = self.folder / shown.command.removeprefix("cd ")
@@ -117,7 +122,12 @@ class Reader:
             words = [sys.executable, "-m", *words]
         else:
             words[0] = sys.executable
-        environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "OMP_WAIT_POLICY": "PASSIVE"}
+        environment = {
+            **os.environ,
+            "MLFLOW_DISABLE_TELEMETRY": "true",
+            "OMP_WAIT_POLICY": "PASSIVE",
+            "PYTHONPATH": str(self.folder),
+        }
         done = subprocess.run(words, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
 
