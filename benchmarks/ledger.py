@@ -1,5 +1,6 @@
 """The ledger at the size of a reference run, beside plain JSONL and a SQLite cache: ``python -m benchmarks.ledger``."""
 
+import hashlib
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,8 @@ import pyarrow as pa
 
 from benchmarks.figures import Figure, Target, figure, main
 from benchmarks.planning import planning, prefix_reuse
-from transplantqa.store import Ledger, Method, Unit, digest
+from transplantqa.finished import RECEIPT_FILE, find_finished
+from transplantqa.store import Ledger, Method, Run, Unit, digest, file_sha256, json_bytes
 from transplantqa.store.parts import write_part
 from transplantqa.store.tables import ANSWERS, EMBED, JUDGEMENTS
 
@@ -27,6 +30,10 @@ ANSWER_COUNT = 48_056
 COMPARISON_COUNT = 1_770_000
 ROWS_A_FLUSH = 64
 ROWS_A_PART = 50_000
+STORED_BYTES = 1_300_000_000
+"""Ours: what 113,730 cells' evidence and answers and 1.77 million judgements take, compressed, and their copy."""
+
+STORED_FILES = 40
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
@@ -44,6 +51,7 @@ def measure(quick: bool) -> list[Figure]:
             *prefix_reuse(share),
             *again,
             figure("finished_run_again_planning_included", seconds, "s", Target("<=", 5 * share)),
+            *finished_run_proved(root / "proved", int(STORED_BYTES * share), share),
             *overhead(root / "overhead", flushes=60 if quick else 400),
             *resume(root / "resume", kills=4 if quick else 50),
         ]
@@ -68,6 +76,45 @@ def finished_run_again(root: Path, share: float) -> list[Figure]:
         figure("finished_run_again_cpu", cpu, "CPU-s"),
         figure("finished_run_peak", peak, "GiB"),
     ]
+
+
+def finished_run_proved(root: Path, size: int, share: float) -> list[Figure]:
+    """Prove by its receipt that a finished run of so many bytes, in the ledger and its folder, is unchanged."""
+    files: dict[str, list[str]] = {"generate/a": [], "compare/b": []}
+    for number in range(STORED_FILES):
+        path = part_of_bytes(root / list(files)[number % 2], number, size // STORED_FILES)
+        files[f"{path.parent.parent.name}/{path.parent.name}"].append(path.name)
+    record = Run("run", "reference", "2026-01-01", {}, {}, "plan").save(root)
+    copies = [record.with_name(f"{number}.parquet") for number in range(2)]
+    for copy, (folder, names) in zip(copies, files.items(), strict=True):
+        copy.write_bytes((root / folder / names[0]).read_bytes())
+    receipt = {
+        "asked_sha256": "asked",
+        "planned": {},
+        "ledger": files,
+        "files": {copy.name: file_sha256(copy) for copy in copies},
+    }
+    record.with_name(RECEIPT_FILE).write_bytes(json_bytes(receipt))
+    asked: Any = SimpleNamespace(sha256="asked", artifacts=root, config={})
+    start, cpu = time.perf_counter(), time.process_time()
+    found = find_finished(asked)
+    wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+    return [
+        figure("finished_run_bytes", size / 1e9, "GB"),
+        figure("finished_run_found_unchanged", float(found is not None), "runs", Target("==", 1)),
+        figure("finished_run_proved", wall, "s", Target("<=", 5 * share)),
+        figure("finished_run_proved_cpu", cpu, "CPU-s"),
+    ]
+
+
+def part_of_bytes(folder: Path, number: int, size: int) -> Path:
+    """Write a file of random bytes named as a part of them is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = np.random.default_rng(number).bytes(size - 8) + (1000).to_bytes(4, "little") + b"PAR1"
+    footer = hashlib.sha256(content[-1008:]).hexdigest()[:8]
+    path = folder / f"part-000-of-001-{number + 1:06d}-{footer}{hashlib.sha256(content).hexdigest()[:16]}.parquet"
+    path.write_bytes(content)
+    return path
 
 
 def fabricate(ledger: Ledger, count: int) -> pa.Table:

@@ -200,11 +200,12 @@ def _code_sha256() -> str:
 
 
 def _state_of_files(config: Mapping[str, Any]) -> Iterator[list[Any]]:
-    """Yield the state of each file that some value of the configuration names."""
-    for _, value in _leaves(config):
+    """Yield the state of each file, and of the files of each folder, that some value of the configuration names."""
+    for key, value in _leaves(config):
         with contextlib.suppress(OSError, InputError, ValueError):  # most values name none
-            if (path := located(value)).is_file():
-                yield _state(path)
+            path = located(value)
+            files = [path] if path.is_file() else path.iterdir() if path.is_dir() and key != "artifacts" else ()
+            yield from (_state(file) for file in files if file.is_file())
 
 
 def _state(path: Path) -> list[Any]:

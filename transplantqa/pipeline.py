@@ -14,7 +14,7 @@ from transplantqa.config import Stage as StageName
 from transplantqa.corpus.plan import plan
 from transplantqa.corpus.protocols import Corpus, QuestionSource
 from transplantqa.corpus.stage_rows import from_row
-from transplantqa.errors import EXIT_FAILURES, EXIT_OK, InputError
+from transplantqa.errors import EXIT_FAILURES, EXIT_OK, InputError, ModelError
 from transplantqa.findings import RunContents, write_run
 from transplantqa.finished import Asked, Identified, find_finished, keep_receipt, ledger_state
 from transplantqa.generation.protocols import Generator
@@ -58,14 +58,21 @@ class System:
         """Name every component of the stages asked for, so that a missing model is told before hours of work.
 
         Raises:
-            ModelError: if weights or an endpoint can't be found.
+            ModelError: naming all engines, weights and endpoints that can't be found.
         """
-        if "retrieve" in stages:
-            self.retriever.identity()
-        if "generate" in stages:
-            self.generator.identity()
-        if "compare" in stages:
-            self.judge.identity()
+        made_by: dict[str, Retriever | Generator | Judge] = {
+            "retrieve": self.retriever,
+            "generate": self.generator,
+            "compare": self.judge,
+        }
+        problems = []
+        for component in (made_by[stage] for stage in made_by if stage in stages):
+            try:
+                component.identity()
+            except ModelError as error:
+                problems.append(str(error))
+        if problems:
+            raise ModelError("\n".join(dict.fromkeys(problems)))
 
     @property
     def prices(self) -> dict[str, Price | None]:
@@ -179,6 +186,7 @@ def _asked_whole(system: System, config: RunConfig, plain: Mapping[str, Any], na
         "retriever": system.retriever,
         "generator": system.generator,
         "judge": system.judge,
+        "prescreen": system.prescreen or RULE,
     }
     return Asked(name, plain, system.corpus, system.questions, methods, Path(config.artifacts))
 

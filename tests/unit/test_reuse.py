@@ -46,6 +46,7 @@ def usual() -> dict[str, str]:
         ("generator.max_answer_tokens=100", {"generate"}),
         ("generator.citations=required", {"generate"}),
         ("judge.order=both", {"compare"}),
+        ("judge.max_verdict_tokens=200", {"compare"}),  # the schema of replies
         ("seed=1", {"compare"}),
         ("judge=rules", {"compare"}),
         ("model=scripted", {"generate", "compare"}),
@@ -72,6 +73,8 @@ def test_what_can_change_a_row_changes_the_method_of_its_stage_alone(
         "tracking=none",
         "model.threads=1",
         "model.gpu_layers=0",
+        "hydra.verbose=true",
+        "hydra/job_logging=stdout",
     ],
 )
 def test_what_cannot_change_a_row_changes_no_method(usual: dict[str, str], override: str) -> None:
