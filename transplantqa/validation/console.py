@@ -17,20 +17,16 @@ from transplantqa.validation.sample_folder import PAGE_FILE, SHEET_FILE, SampleF
 MEASURES: Mapping[str, str] = {
     "raw": "same label",
     "kappa": "Cohen's kappa",
-    "kappa_linear": "weighted, linear",
-    "kappa_quadratic": "weighted, quadratic",
+    "kappa_linear": "linear kappa",
     "alpha": "Krippendorff's alpha",
-    "alpha_ordinal": "the same, ordinal",
+    "alpha_ordinal": "ordinal alpha",
     "macro_f1": "macro F1",
-    "weighted_f1": "weighted F1",
-    "constant_raw": "constant guess, same label",
-    "constant_macro_f1": "constant guess, macro F1",
 }
 REFERENCES: Mapping[str, str] = {
-    "agreed": "people agree",
-    "decided": "decided by people",
-    "best": "disputes for the judge",
-    "worst": "disputes against it",
+    "agreed": "agreed",
+    "decided": "decided",
+    "best": "best case",
+    "worst": "worst case",
 }
 SUBSETS: Mapping[str, str] = {
     "all": "all pairs",
@@ -72,39 +68,57 @@ def print_validation(found: Validation, commands: Sequence[str] = (), console: C
     console = console or Console()
     rows = pq.read_table(found.path / "agreement.parquet").to_pylist()
     labels = [row for row in rows if row["about"] == "label"]
-    for subset, words in SUBSETS.items():
-        shown = [row for row in labels if row["pairs"] == subset and row["between"] == "judge~people"]
-        if shown:
-            console.print(_against_people(shown, f"Judge against people, {words}"))
+    console.print(_against_people(labels))
     console.print(_per_label(labels))
     console.print(_everybody(labels))
     severity = [row for row in rows if row["about"] == "significance" and row["pairs"] == "all"]
     if any(row["n"] for row in severity):
         console.print(_everybody(severity, "Clinical significance of conflicts"))
     console.print(_bias(pq.read_table(found.path / "bias.parquet").to_pylist()))
-    _print_lines(console, [*_remarks(found), "", str(found.path), *commands])
+    _print_lines(console, [*_remarks(found), "", f"Every figure, with interval and n: {found.path}", *commands])
 
 
 def value_text(row: Row) -> str:
     """Return a figure as ``0.61 [0.50,0.70] of 160``, or "undefined" with the reason."""
     if row["value"] is None:
         return f"{UNDEFINED} ({row['undefined']})"
-    bounds = "" if row["low"] is None or row["high"] is None else f" [{row['low']:.2f},{row['high']:.2f}]"
-    return f"{row['value']:.3f}{bounds} of {row['n']:,}"
+    return f"{row['value']:.3f}{_interval(row)} of {row['n']:,}"
 
 
-def _against_people(rows: Sequence[Row], title: str) -> Table:
-    """Return a column a reference and weighting."""
-    columns = list(dict.fromkeys((row["reference"], row["weighting"]) for row in rows))
-    cells = {(row["measure"], row["reference"], row["weighting"]): row for row in rows if row["label"] is None}
-    heads = [f"{REFERENCES[reference]}, {_WEIGHTED[weighting]}" for reference, weighting in columns]
-    table = _table(title, ["", *heads])
-    for name, words in MEASURES.items():
-        table.add_row(words, *(value_text(cells[name, *column]) for column in columns))
+def _interval(row: Row) -> str:
+    return "" if row["low"] is None or row["high"] is None else f" [{row['low']:.2f},{row['high']:.2f}]"
+
+
+def _against_people(rows: Sequence[Row]) -> Table:
+    """Return a row a subset of pairs, reference and weighting; kappa with its interval."""
+    shown = [row for row in rows if row["between"] == "judge~people" and row["label"] is None]
+    table = _table("Judge against people (guess: always the commonest label)", ["", "pairs", *_SHOWN.values()])
+    for subset, words in SUBSETS.items():
+        cells = {(row["reference"], row["weighting"], row["measure"]): row for row in shown if row["pairs"] == subset}
+        if cells:
+            table.add_section()
+            table.add_row(Text(words, style="bold"))
+        for reference, weighting in dict.fromkeys((reference, weighting) for reference, weighting, _ in cells):
+            found = [cells[reference, weighting, name] for name in _SHOWN]
+            values = (_number(row) + (_interval(row) if row["measure"] == "kappa" else "") for row in found)
+            table.add_row(f"  {REFERENCES[reference]}, {_WEIGHTED[weighting]}", f"{found[0]['n']:,}", *values)
     return table
 
 
 _WEIGHTED = {"drawn": "as drawn", "population": "re-weighted"}
+_SHOWN = {
+    "raw": "same",
+    "kappa": "kappa",
+    "kappa_linear": "linear",
+    "alpha": "alpha",
+    "macro_f1": "F1",
+    "weighted_f1": "wtd F1",
+    "constant_raw": "guess",
+}
+
+
+def _number(row: Row) -> str:
+    return UNDEFINED if row["value"] is None else f"{row['value']:.3f}"
 
 
 def _per_label(rows: Sequence[Row]) -> Table:
@@ -120,7 +134,7 @@ def _per_label(rows: Sequence[Row]) -> Table:
 def _everybody(
     rows: Sequence[Row], title: str = "Between each two, and all people at once, all pairs as drawn"
 ) -> Table:
-    names = ("raw", "kappa", "kappa_linear", "alpha", "alpha_ordinal")
+    names = ("raw", "kappa", "alpha", "alpha_ordinal")
     shown = [row for row in rows if row["pairs"] == "all" and row["weighting"] == "drawn" and row["label"] is None]
     shown = [row for row in shown if row["reference"] in {"", "decided"}]
     table = _table(title, ["", *(MEASURES[name] for name in names)])
@@ -171,7 +185,7 @@ def _remarks(found: Validation) -> list[str]:
         lines.append(f"Not an instrument: {reason}")
     if counts["disputed"]:
         lines += [
-            f"{counts['disputed']:,} disputed pairs are settled by nobody, so what depends on them is bounded.",
+            f"{counts['disputed']:,} disputed pairs are not settled; best and worst case: all for, all against it.",
             f"For a third annotator: {found.path / DISPUTES_PAGE}; then give their file too, with adjudicator=CODE.",
         ]
     return lines
@@ -185,7 +199,7 @@ def _spellings(content: Row) -> list[str]:
             listed = ", ".join(f"{spelling!r} {count} times" for spelling, count in unknown.items())
             lines.append(f"Not understood as {part}, so missing: {listed}")
     if content["unknown_labels"]:
-        lines.append("  To say what a spelling means: 'spellings={partial: COMPLEMENTARY}'")
+        lines.append("  To say what a spelling means: '+spellings={partial: COMPLEMENTARY}'")
     if content["significances_without_conflict"]:
         lines.append(
             f"{content['significances_without_conflict']} significances of pairs without conflict are left out"

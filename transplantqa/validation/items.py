@@ -14,7 +14,7 @@ from transplantqa.validation.blinding import masker
 CSV_COLUMNS = ("sample", "item", "question", "answer_1", "answer_2", "label", "significance", "note")
 NO_TEXT = "(no text)"
 
-_FORMULA = re.compile(r"(^|[;|])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+_FORMULA = re.compile(r"(^|[;|])(?=[\s\"]*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 """Where a spreadsheet, also one that separates by semicolons, would begin a formula."""
 
 
@@ -75,4 +75,4 @@ def spreadsheet(items: Sequence[Item], sample_id: str) -> bytes:
 def harmless(text: str) -> str:
     """Return text as one line, with an apostrophe before whatever a spreadsheet would take for a formula."""
     line = re.sub(r"[ \t]*[\r\n\v\f\x85\u2028\u2029]+[ \t]*", " ¶ ", text.strip()).replace("\t", " ")
-    return _FORMULA.sub(r"\1\2'", line)
+    return _FORMULA.sub(r"\1'", line)
