@@ -37,7 +37,7 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, root: Path) -> None:
         self._embedder = embedder
-        self._ledger = Ledger(root, EMBED, Method(STAGE, dict(embedder.identity())))
+        self._root = root
 
     def identity(self) -> Identity:
         """The embedder's own: where vectors are kept changes none."""
@@ -78,6 +78,11 @@ class CachedEmbedder:
         others = [unit for unit in units if unit.key[0] not in self._known]
         if others:
             self._known.update(_by_name(self._ledger.current(others, ["text_sha256", "vector"])))
+
+    @cached_property
+    def _ledger(self) -> Ledger:
+        """Found at first use: naming the embedder needs its library, which a plan does without."""
+        return Ledger(self._root, EMBED, Method(STAGE, dict(self._embedder.identity())))
 
     @cached_property
     def _known(self) -> dict[str, Vectors]:
