@@ -53,6 +53,26 @@ def _validate() -> Handler:
     return lambda arguments: run_command("validate", hydra_arguments(arguments))
 
 
+def _control(command: str) -> Callable[[], Handler]:
+    def load() -> Handler:
+        from transplantqa.contrasts.command import quoted  # noqa: PLC0415
+        from transplantqa.hydra_app import run_command  # noqa: PLC0415
+
+        def handle(arguments: Sequence[str]) -> int:
+            named = [text if "=" in text or text.startswith("-") else f"run={text}" for text in arguments]
+            return run_command(command, quoted(named))
+
+        return handle
+
+    return load
+
+
+def _robustness() -> Handler:
+    from transplantqa.controls.robustness_command import main as robustness  # noqa: PLC0415
+
+    return robustness
+
+
 def _report() -> Handler:
     from transplantqa.report.page.command import main as report  # noqa: PLC0415
 
@@ -75,6 +95,12 @@ def _push() -> Handler:
     from transplantqa.hub.push_command import main as push  # noqa: PLC0415
 
     return push
+
+
+def _pull() -> Handler:
+    from transplantqa.hub.pull_command import main as pull  # noqa: PLC0415
+
+    return pull
 
 
 def _store(command: str) -> Callable[[], Handler]:
@@ -112,6 +138,11 @@ COMMANDS: Mapping[str, Command] = {
         "repo=OWNER/NAME [folder=release] [tag=TAG] [private=yes|no] [schema=same|replace] [dry_run=yes]",
         _push,
     ),
+    "pull": Command(
+        "a pinned release from the Hub, checked, as runs that report, contrast and validate read",
+        "repo=OWNER/NAME revision=TAG_OR_COMMIT [artifacts=DIR]",
+        _pull,
+    ),
     "contrast": Command(
         "what changed between two runs, and where it comes from",
         "baseline=RUN candidate=RUN [key=value ...]",
@@ -121,6 +152,21 @@ COMMANDS: Mapping[str, Command] = {
         "is the judge an instrument: pairs for people to label, agreement with them, judges side by side",
         "sample|agreement|compare RUN|FILE ... [key=value ...]",
         _validate,
+    ),
+    "probe-silence": Command(
+        "how much of a run's silence is false: a sample asked again with whole documents",
+        "RUN [silent_cells=N] [key=value ...]",
+        _control("probe-silence"),
+    ),
+    "same-source": Command(
+        "the divergence a run would report without any: one document answers twice",
+        "RUN [by=paraphrase|seed|prompt] [key=value ...]",
+        _control("same-source"),
+    ),
+    "robustness": Command(
+        "how far the findings depend on the judge: prompts, models, orders, citations",
+        "RUN RUN [RUN ...] | sweep=ID [artifacts=DIR]",
+        _robustness,
     ),
     "evaluate-retrieval": Command(
         "compare retrievers with what people found in the documents",

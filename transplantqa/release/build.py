@@ -144,6 +144,8 @@ def _write_split(
             size_bytes += batch.nbytes
     if not rows:
         path.unlink()  # datasets can't load a split without rows: one that isn't there says the same
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
     return SplitFile(config, split, relative, rows, size_bytes)
 
 

@@ -17,11 +17,11 @@ SHARED_SPLIT = "shared"
 SHARED_CONFIGS = ("questions", "documents")
 """Configs that are the same for every system, with the one split ``shared``."""
 
-SYSTEM_CONFIGS = ("answers", "evidence", "comparisons", "themes", "judge_validation")
+SYSTEM_CONFIGS = ("answers", "evidence", "comparisons", "judgements", "themes", "judge_validation")
 """Configs with a split for every system."""
 
-OPTIONAL_CONFIGS = ("themes", "judge_validation")
-"""Configs without a split for a system whose themes weren't gathered, or whose judge wasn't validated."""
+OPTIONAL_CONFIGS = ("judgements", "themes", "judge_validation")
+"""Configs without a split for a system without a call of its judge, without themes, or whose judge nobody validated."""
 
 
 def features() -> dict[str, "Features"]:
@@ -34,6 +34,7 @@ def features() -> dict[str, "Features"]:
         "answers": _answers,
         "evidence": _evidence,
         "comparisons": _comparisons,
+        "judgements": _judgements,
         "themes": _themes,
         "judge_validation": _judge_validation,
     }
@@ -83,6 +84,7 @@ def _answers() -> dict[str, Any]:
         "citations": _list(_values(heading="string", page="int32", valid="bool")),
         **_values(reasoning="string", finish_reason="string", prompt_tokens="int32", cached_tokens="int32"),
         **_values(completion_tokens="int32", seconds="float64", attempt="int32", inputs_sha256="string"),
+        **_values(error="string"),
     }
 
 
@@ -101,6 +103,7 @@ def _evidence() -> dict[str, Any]:
         "passages": _list(passage),
         "candidates": _list(candidate),
         **_values(top_score="float64", tokens="int32", outcome="string", attempt="int32", inputs_sha256="string"),
+        **_values(error="string"),
     }
 
 
@@ -112,6 +115,19 @@ def _comparisons() -> dict[str, Any]:
         "label": ClassLabel(names=list(LABELS)),
         **_values(silent_side="string", decided_by="string", consistent="bool", reasoning="string"),
         **_values(divergence_topic="string", significance="string"),
+    }
+
+
+def _judgements() -> dict[str, Any]:
+    from datasets import ClassLabel  # noqa: PLC0415
+
+    return {
+        **_values(question_id="string", document_a="string", document_b="string", variant="string"),
+        **_values(shown_first="string", replicate="int32", outcome="string"),
+        "label": ClassLabel(names=list(LABELS)),
+        **_values(silent_side="string", divergence_topic="string", significance="string"),
+        **_values(prompt_tokens="int32", cached_tokens="int32", completion_tokens="int32", seconds="float64"),
+        **_values(attempt="int32", inputs_sha256="string"),
     }
 
 

@@ -10,16 +10,18 @@ from transplantqa.store.run_folder import RunFolder
 from transplantqa.validation import measured
 
 _PATH_KEYS = frozenset({"path", "folder", "file", "manifest", "cache_dir", "model_path", "gold"})
-_LOCAL_KEYS = frozenset({"artifacts", "tracking", "sweep_id", "shard"})
+LOCAL_KEYS = frozenset({"artifacts", "tracking", "sweep_id", "shard"})
 """Parts of a configuration that say where and not how."""
 
 
 def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]:
     """Return fingerprints, configuration, versions, outcomes, findings of one system; no secret, no local path.
 
+    Questions and documents are those of this system, in the order it had them: resampling depends on it.
+
     With pseudonyms, the figures of single documents are left out: their names would give the documents away.
     """
-    config = redact(_portable({key: value for key, value in run.config.items() if key not in _LOCAL_KEYS}))
+    config = redact(_portable({key: value for key, value in run.config.items() if key not in LOCAL_KEYS}))
     hidden = isinstance(names, Pseudonyms)
     measures = measured(run)
     return {
@@ -33,6 +35,8 @@ def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]
         "outcomes": dict(run.section("outcomes")),
         "seconds": dict(run.section("seconds")),
         "config": config,
+        "question_ids": run.table("questions", ["question_id"])["question_id"].to_pylist(),
+        "document_ids": [names.document(name) for name in run.table("documents", ["document_id"])[0].to_pylist()],
         "metrics": {name: value for name, value in measures.metrics.items() if not (hidden and _of_document(name))},
         "gold": dict(measures.gold),
         "not_an_instrument": list(measures.not_an_instrument),

@@ -56,6 +56,10 @@ class DocumentNames:
         """Return the published row of a document."""
         return dict(document)
 
+    def reason(self, text: str) -> str | None:
+        """Return what is published of a program's own words, which may name a document."""
+        return text
+
 
 @dataclass(frozen=True)
 class Pseudonyms(DocumentNames):
@@ -114,6 +118,11 @@ class Pseudonyms(DocumentNames):
             "sha256": None,
             "reasons": [_hide(reason, hidden, name) for reason in document["reasons"]],
         }
+
+    def reason(self, text: str) -> str | None:
+        """Return nothing: the words may name the document."""
+        del text
+        return None
 
     def _keyed(self, *parts: str) -> str:
         message = "\0".join(parts).encode("utf-8", "surrogatepass")

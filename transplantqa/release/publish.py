@@ -1,5 +1,6 @@
 """From a run's rows to published rows: Arrow in, Arrow out, batch by batch."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -8,10 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from transplantqa.errors import InputError
+from transplantqa.redaction import redact
 from transplantqa.release.features import LABELS
 from transplantqa.release.names import DocumentNames
 
 Columns = dict[str, pa.Array]
+
+_PATH = re.compile(r"(?:~|/[\w.~-]+)(?:/[\w.~-]+)*/([\w.~-]+)")
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Publisher:
             "answers": self._answers,
             "evidence": self._evidence,
             "comparisons": self._comparisons,
+            "judgements": self._judgements,
             "themes": lambda columns: columns,
             "judge_validation": self._judge_validation,
         }[config]
@@ -47,17 +52,21 @@ class Publisher:
         return pa.RecordBatch.from_arrays([columns[field.name].cast(field.type) for field in schema], schema=schema)
 
     def _answers(self, columns: Columns) -> Columns:
-        return {**columns, "document_id": mapped(columns["document_id"], self.names.document)}
+        return {
+            **columns,
+            "document_id": mapped(columns["document_id"], self.names.document),
+            "error": mapped(columns["error"], self._reason),
+        }
 
     def _comparisons(self, columns: Columns) -> Columns:
         pair, turned = self._pair(columns)
-        side = mapped(columns["silent_side"], lambda value: {"a": "b", "b": "a"}.get(value, value))
-        return {
-            **columns,
-            **pair,
-            "silent_side": pc.if_else(turned, side, columns["silent_side"]),
-            "label": _class_labels(columns["label"]),
-        }
+        sides = {"silent_side": _turned(columns["silent_side"], turned)}
+        return {**columns, **pair, **sides, "label": _class_labels(columns["label"])}
+
+    def _judgements(self, columns: Columns) -> Columns:
+        pair, turned = self._pair(columns)
+        sides = {name: _turned(columns[name], turned) for name in ("silent_side", "shown_first")}
+        return {**columns, **pair, **sides, "label": _class_labels(columns["label"])}
 
     def _judge_validation(self, columns: Columns) -> Columns:
         pair, _ = self._pair(columns)
@@ -78,7 +87,12 @@ class Publisher:
             "document_id": mapped(columns["document_id"], self.names.document),
             "passages": within(columns["passages"], self._passages),
             "candidates": within(columns["candidates"], self._candidates),
+            "error": mapped(columns["error"], self._reason),
         }
+
+    def _reason(self, error: str | None) -> str | None:
+        """Return why a unit ended as it did, without secrets and local paths."""
+        return None if error is None else self.names.reason(_PATH.sub(r"\1", redact(error)))
 
     def _passages(self, passages: Columns) -> Columns:
         spans = (passages[name].to_pylist() for name in ("section_id", "char_start", "char_end"))
@@ -97,7 +111,7 @@ class Publisher:
         return {**candidates, "chunk_id": mapped(candidates["chunk_id"], self.names.part)}
 
 
-def mapped(column: pa.Array, rename: Callable[[str], str]) -> pa.Array:
+def mapped(column: pa.Array, rename: Callable[[str], str | None]) -> pa.Array:
     """Return a text column with each different value renamed once; nulls stay."""
     encoded = column.dictionary_encode()
     renamed = pa.array([rename(value) for value in encoded.dictionary.to_pylist()], pa.string())
@@ -114,13 +128,19 @@ def within(column: pa.Array, change: Callable[[Columns], Columns]) -> pa.Array:
     return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(list(changed.values()), list(changed)))
 
 
+def _turned(sides: pa.Array, turned: pa.Array) -> pa.Array:
+    """Return sides of pairs with a and b exchanged where the pair was turned."""
+    other = mapped(sides, lambda side: {"a": "b", "b": "a"}.get(side, side))
+    return pc.if_else(turned, other, sides)
+
+
 def _class_labels(labels: pa.Array) -> pa.Array:
     indices = pc.index_in(labels, value_set=pa.array(LABELS, pa.string()))
     unknown = labels.filter(pc.and_(pc.is_valid(labels), pc.is_null(indices)))
     if len(unknown):
         found = ", ".join(sorted(set(unknown.to_pylist())))
         raise InputError(
-            f"comparisons: {found} is not a label; labels are {', '.join(LABELS)}.\n"
+            f"{found} is not a label; labels are {', '.join(LABELS)}.\n"
             "The run was made by another version. Run it again: finished work is reused."
         )
     return indices

@@ -12,7 +12,7 @@ from transplantqa.store.run_folder import RunFolder
 Row = dict[str, Any]
 
 _SHOWN = 10
-_ABOUT_A_DOCUMENT = ("sha256", "institution", "group", "phase", "licence", "redistributable")
+_ABOUT_A_DOCUMENT = ("sha256", "institution", "group", "phase", "licence", "redistributable", "verdict", "characters")
 
 
 @dataclass(frozen=True)
