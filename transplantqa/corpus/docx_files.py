@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 from transplantqa.corpus.cleaning import plain
 from transplantqa.corpus.extraction import Extraction
-from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, Line
-from transplantqa.corpus.text_files import extraction_of
+from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, Line, Removed
+from transplantqa.corpus.text_files import Original, extraction_of
 
 MAX_XML_BYTES = 100 << 20
 """Size of the unpacked text above which a file isn't read. Ours."""
@@ -33,7 +33,8 @@ def read_docx(path: Path) -> Extraction:
     title = next((line.text for line in lines if line.level == 0), None)
     for line in lines:
         line.level = max(1, line.level) if line.level is not None else None
-    return extraction_of(path, lines, title)
+    removed = tuple(_deleted(body)) if body is not None else ()
+    return extraction_of(path, lines, Original(removed=removed), title)
 
 
 class _TooLargeError(Exception):
@@ -70,7 +71,8 @@ def _lines(body: ET.Element, levels: dict[str, int]) -> Iterator[Line]:
             for row in child.iter(f"{_W}tr"):
                 cells = [plain(" ".join(_text(p) for p in cell.iter(f"{_W}p"))) for cell in row.findall(f"{_W}tc")]
                 if any(cells):
-                    yield Line(1, CELL_SEPARATOR.join(cell for cell in cells if cell), kind="row")
+                    header = row.find(f"{_W}trPr/{_W}tblHeader") is not None
+                    yield Line(1, CELL_SEPARATOR.join(cells), kind="row", header=header)
         elif child.tag in (f"{_W}sdt", f"{_W}sdtContent"):
             yield from _lines(child, levels)
 
@@ -84,6 +86,13 @@ def _paragraph(paragraph: ET.Element, levels: dict[str, int]) -> Iterator[Line]:
     if level is None and paragraph.find(f"{_W}pPr/{_W}numPr") is not None:
         text = f"{BULLET} {text}"
     yield Line(1, text, kind="item", level=level)
+
+
+def _deleted(body: ET.Element) -> Iterator[Removed]:
+    """Yield the text of tracked deletions."""
+    for deletion in body.iter(f"{_W}del"):
+        if text := plain("".join(node.text or "" for node in deletion.iter(f"{_W}delText"))):
+            yield Removed(1, "deletions", text)
 
 
 def _text(paragraph: ET.Element) -> str:

@@ -10,13 +10,18 @@ from typing import Any
 
 from transplantqa.corpus.cleaning import join_hyphenated, joined_word
 from transplantqa.corpus.lines import Line, Removed
+from transplantqa.corpus.tables import table_of
 
 _SENTENCE_END = (".", "!", "?", ":", ";", "”", "\u201d", ")", "…")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A headed part. ``page_marks``: (offset, page), the page from that character of ``text`` on; level from 1."""
+    """A headed part. ``page_marks``: (offset, page), the page from that character of ``text`` on; level from 1.
+
+    ``tables``: (start, end of the lines that name its columns, end) of each table in ``text``; the first two are the
+    same where none does.
+    """
 
     level: int
     heading: str
@@ -24,6 +29,7 @@ class Part:
     text: str
     page_start: int
     page_marks: tuple[tuple[int, int], ...]
+    tables: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,25 +105,32 @@ def parts_of(lines: Sequence[Line], title: str, words: frozenset[str]) -> tuple[
     for number, (heading, body) in enumerate(groups):
         if heading is None:
             if body:
-                text, marks = _flow(body, words)
-                parts.append(Part(1, title, (title,), text, body[0].page, marks))
+                text, marks, tables = _flow(body, words)
+                parts.append(Part(1, title, (title,), text, body[0].page, marks, tables))
             continue
         level = heading.level or 1
         path = [*(step for step in path if step[0] < level), (level, heading.text)]
         following = groups[number + 1][0] if number + 1 < len(groups) else None
         if body:
-            text, marks = _flow(body, words)
+            text, marks, tables = _flow(body, words)
         elif following is not None and (following.level or 1) > level:
             continue
         else:
-            text, marks = heading.text, ((0, heading.page),)
-        parts.append(Part(len(path), heading.text, tuple(name for _, name in path), text, heading.page, marks))
+            text, marks, tables = heading.text, ((0, heading.page),), ()
+        names = tuple(name for _, name in path)
+        parts.append(Part(len(path), heading.text, names, text, heading.page, marks, tables))
     return tuple(part for part in parts if part.text)
 
 
-def _flow(lines: Sequence[Line], words: frozenset[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+Marks = tuple[tuple[int, int], ...]
+Tables = tuple[tuple[int, int, int], ...]
+
+
+def _flow(lines: Sequence[Line], words: frozenset[str]) -> tuple[str, Marks, Tables]:
     pieces: list[str] = []
     marks: list[tuple[int, int]] = []
+    tables: list[tuple[int, int, int]] = []
+    rows: list[tuple[int, Line]] = []
     length = 0
     previous: Line | None = None
     for line in lines:
@@ -136,10 +149,16 @@ def _flow(lines: Sequence[Line], words: frozenset[str]) -> tuple[str, tuple[tupl
                 length += 1
         if not marks or marks[-1][1] != line.page:
             marks.append((length, line.page))
+        if line.kind == "row":
+            rows.append((length, line))
+        elif rows:
+            tables += table_of(rows)
+            rows = []
         pieces.append(line.text)
         length += len(line.text)
         previous = line
-    return "".join(pieces), tuple(marks)
+    tables += table_of(rows)
+    return "".join(pieces), tuple(marks), tuple(tables)
 
 
 def rejoined(lines: Sequence[Line], words: frozenset[str]) -> list[Removed]:

@@ -1,16 +1,19 @@
 """Read an HTML page into an ``Extraction``: headings, paragraphs, lists and tables; no scripts, no navigation."""
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 from transplantqa.corpus.cleaning import plain
 from transplantqa.corpus.extraction import Extraction
-from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, Line
-from transplantqa.corpus.text_files import extraction_of, load_text
+from transplantqa.corpus.lines import BULLET, CELL_SEPARATOR, Line, Removed
+from transplantqa.corpus.text_files import Original, extraction_of, load_text
 
 _SKIPPED = frozenset(
     {"script", "style", "nav", "template", "noscript", "svg", "head", "footer", "aside", "button", "select"}
 )
+_UNSEEN = frozenset({"script", "style", "template", "svg", "head"})
+"""Of these nothing is text that a reader sees."""
 _BREAKS = frozenset(
     {
         "p",
@@ -41,8 +44,10 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.lines: list[Line] = []
         self.title = ""
+        self.left_out: list[tuple[int, int, str]] = []
         self._text: list[str] = []
         self._cells: list[str] | None = None
+        self._names_columns = False
         self._level: int | None = None
         self._item = False
         self._skipping: list[str] = []
@@ -58,6 +63,7 @@ class _Page(HTMLParser):
             return
         elif tag in ("td", "th"):
             self._end_cell()
+            self._names_columns = self._names_columns and tag == "th"
         elif tag in _HEADINGS:
             self.end_line()
             self._level = _HEADINGS[tag]
@@ -66,7 +72,7 @@ class _Page(HTMLParser):
             self._item = tag == "li"
         if tag == "tr" and not self._skipping:
             self.end_line()
-            self._cells = []
+            self._cells, self._names_columns = [], True
 
     def handle_endtag(self, tag: str) -> None:
         """End what was started."""
@@ -77,7 +83,7 @@ class _Page(HTMLParser):
         elif self._skipping:
             return
         elif tag in ("td", "th"):
-            self._end_cell()
+            self._end_cell(always=True)
         elif tag == "tr" or tag in _HEADINGS or (tag in _BREAKS and self._cells is None):
             self.end_line()
 
@@ -87,9 +93,14 @@ class _Page(HTMLParser):
             self.title += data
         elif not self._skipping:
             self._text.append(data)
+        elif data.strip() and _UNSEEN.isdisjoint(self._skipping):
+            line, column = self.getpos()
+            self.left_out.append((line, column, data))
 
-    def _end_cell(self) -> None:
-        if self._cells is not None and (text := plain("".join(self._text))):
+    def _end_cell(self, *, always: bool = False) -> None:
+        """Take the text so far as a cell; an empty one counts where its end is marked, so that columns stay in line."""
+        text = plain("".join(self._text))
+        if self._cells is not None and (text or always):
             self._cells.append(text)
             self._text = []
 
@@ -97,8 +108,8 @@ class _Page(HTMLParser):
         """Make a line of the text so far."""
         if self._cells is not None:
             self._end_cell()
-            if self._cells:
-                self.lines.append(Line(1, CELL_SEPARATOR.join(self._cells), kind="row"))
+            if any(self._cells):
+                self.lines.append(Line(1, CELL_SEPARATOR.join(self._cells), kind="row", header=self._names_columns))
         elif text := plain("".join(self._text)):
             if self._item and self._level is None:
                 self.lines.append(Line(1, f"{BULLET} {text}", kind="item"))
@@ -110,8 +121,13 @@ class _Page(HTMLParser):
 def read_html(path: Path) -> Extraction:
     """Read an HTML file; what stands in navigation, footers, scripts and styles is left out."""
     text, notes = load_text(path)
+    begins = [0, *(match.end() for match in re.finditer("\n", text))]
     page = _Page()
     page.feed(text)
     page.close()
     page.end_line()
-    return extraction_of(path, page.lines, plain(page.title) or None, notes)
+    removed = []
+    for line, column, piece in page.left_out:
+        start = begins[line - 1] + column
+        removed.append(Removed(1, "left_out", plain(piece), "", ((start, start + len(piece)),)))
+    return extraction_of(path, page.lines, Original((text,), tuple(removed), notes), plain(page.title) or None)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from transplantqa.corpus.chunking import chunk_spans
+from transplantqa.corpus.chunking import Table, chunk_spans
 from transplantqa.corpus.extraction import Extraction, Part
 from transplantqa.corpus.lines import Removed
 from transplantqa.corpus.page_quality import judge_pages
 from transplantqa.corpus.quality import judge
+from transplantqa.corpus.repeated_headers import with_headers
 from transplantqa.models.protocols import Tokenizer
 from transplantqa.records import Chunk, Document, Outcome, Section, Verdict
 from transplantqa.store.hashing import digest
@@ -86,12 +87,18 @@ def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, c
     judgement = judge(extraction)
     sections: list[Section] = []
     chunks: list[Chunk] = []
+    repeated = 0
     if judgement.verdict != "reject":
         for part in extraction.parts:
             offsets = tokenizer.offsets(part.text)
-            section = _section(source.document_id, len(sections) + 1, part, len(offsets))
+            cuts = chunk_spans(part.text, offsets, chunk_tokens, [Table(*table) for table in part.tables])
+            whole, spans = with_headers(part, cuts)
+            if whole is not part:
+                repeated += sum(cut.header is not None for cut in cuts)
+                offsets = tokenizer.offsets(whole.text)
+            section = _section(source.document_id, len(sections) + 1, whole, len(offsets))
             sections.append(section)
-            chunks += _chunks(section, part, chunk_spans(part.text, offsets, chunk_tokens), len(chunks) + 1)
+            chunks += _chunks(section, whole, spans, len(chunks) + 1)
     document = Document(
         document_id=source.document_id,
         institution=source.institution,
@@ -113,7 +120,7 @@ def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, c
         document,
         tuple(sections),
         tuple(chunks),
-        extraction.removed,
+        {**extraction.removed, **({"repeated_headers": repeated} if repeated else {})},
         extraction.headings_from,
         extraction.removed_texts,
         tuple(page.label for page in extraction.pages),

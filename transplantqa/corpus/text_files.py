@@ -1,12 +1,14 @@
 """Read Markdown and plain text into an ``Extraction``: one page, headings from the markup."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from transplantqa.corpus.cleaning import plain, vocabulary
+from transplantqa.corpus.cleaning import changed_characters, plain, vocabulary
 from transplantqa.corpus.extraction import Extraction, PageFacts, parts_of
-from transplantqa.corpus.lines import BULLET, Line, starts_item
+from transplantqa.corpus.lines import BULLET, Line, Removed, starts_item
 
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
@@ -33,21 +35,35 @@ def decode(data: bytes) -> tuple[str, bool]:
 
 def read_markdown(path: Path) -> Extraction:
     """Read a Markdown file: ATX and underlined headings, lists and tables; code blocks are text, never headings."""
-    text, notes = load_text(path)
-    text = _COMMENT.sub("", _FRONT_MATTER.sub("", text, count=1))
-    return extraction_of(path, list(_markdown_lines(text.split("\n"))), notes=notes)
+    source, notes = load_text(path)
+    front = _FRONT_MATTER.match(source)
+    found = [front] if front else []
+    found += _COMMENT.finditer(source, front.end() if front else 0)
+    removed = [Removed(1, "left_out", match.group().strip(), "", (match.span(),)) for match in found]
+    text = _COMMENT.sub("", source[front.end() if front else 0 :])
+    return extraction_of(path, list(_markdown_lines(text.split("\n"))), Original((source,), tuple(removed), notes))
 
 
 def read_plain(path: Path) -> Extraction:
     """Read a text file; a form feed starts a page, a line alone in capitals or with a section number is a heading."""
     text, notes = load_text(path)
     lines: list[Line] = []
-    for page, page_text in enumerate(text.split("\f"), start=1):
+    pages = tuple(text.split("\f"))
+    for page, page_text in enumerate(pages, start=1):
         lines.extend(_plain_lines(page_text.split("\n"), page))
-    return extraction_of(path, lines, notes=notes)
+    return extraction_of(path, lines, Original(pages, notes=notes))
 
 
-def extraction_of(path: Path, lines: list[Line], title: str | None = None, notes: tuple[str, ...] = ()) -> Extraction:
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A file's text page by page before cleaning, what was left out of it, and doubts about it."""
+
+    pages: tuple[str, ...] = ()
+    removed: tuple[Removed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def extraction_of(path: Path, lines: list[Line], original: Original, title: str | None = None) -> Extraction:
     """Return the extraction of a file whose headings are marked up; its title is the first top heading if not given."""
     top = next((line.text for line in lines if line.level == 1), None)
     title = title or top or plain(re.sub(r"[_\-]+", " ", path.stem)) or path.name
@@ -55,13 +71,18 @@ def extraction_of(path: Path, lines: list[Line], title: str | None = None, notes
     for line in lines:
         counts[line.page] = counts.get(line.page, 0) + len(line.text)
     last = max(counts, default=1)
+    changes = [one for n, page in enumerate(original.pages[:last], start=1) for one in changed_characters(page, n)]
+    removed = (*original.removed, *changes)
     return Extraction(
         title=title,
         parts=parts_of(lines, title, vocabulary(line.text for line in lines)),
         pages=tuple(PageFacts(page, counts.get(page, 0)) for page in range(1, last + 1)),
         page_count=last,
         headings_from="markup" if any(line.level for line in lines) else "none",
-        notes=notes,
+        removed=dict(sorted(Counter(one.kind for one in removed).items())),
+        removed_texts=removed,
+        page_texts=original.pages[:last],
+        notes=original.notes,
     )
 
 
@@ -100,6 +121,7 @@ def _markdown_lines(source: list[str]) -> Iterator[Line]:
         line = _markdown_line(raw, fresh=fresh)
         fresh = not raw.strip()
         if line is not None:
+            line.header = line.kind == "row" and index < len(source) and _TABLE_RULE.match(source[index]) is not None
             yield line
 
 

@@ -17,6 +17,7 @@ REASONS_OF_REMOVAL: Mapping[str, str] = {
     "doubled_fragments": "drawn twice at one place: a shadow or a second text layer",
     "note_marks": "note mark: a small raised number apart from its line",
     "slanted_words": "set at a slant: a watermark",
+    "deletions": "deleted in the file's tracked changes",
     "left_out": "what the file marks as navigation, comment or decoration",
     "ligatures": "ligatures and presentation forms written as plain letters",
     "unseen_characters": "characters that show nothing",

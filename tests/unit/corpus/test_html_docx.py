@@ -77,3 +77,22 @@ def test_a_file_that_is_no_word_file_has_a_named_failure(tmp_path: Path) -> None
     path = tmp_path / "guide.docx"
     path.write_bytes(b"\xd0\xcf\x11\xe0 an old one")
     assert read_docx(path).failure == "not a readable Word file: damaged, encrypted, or of the old .doc kind"
+
+
+def test_what_is_left_out_of_html_is_kept_with_its_place(tmp_path: Path) -> None:
+    extraction = html(tmp_path, "<nav>\nHome page</nav><script>a</script><h1>A</h1><p>Yes.</p><footer>Call us</footer>")
+    pieces = [(one.kind, one.text) for one in extraction.removed_texts]
+    assert pieces == [("left_out", "Home page"), ("left_out", "Call us")]
+    places = [extraction.page_texts[0][slice(*one.spans[0])].strip() for one in extraction.removed_texts]
+    assert (places, extraction.removed) == (["Home page", "Call us"], {"left_out": 2})
+
+
+def test_an_empty_cell_keeps_its_column(tmp_path: Path) -> None:
+    table = "<table><tr><th>Day</th><th>Am</th><th>Pm</th></tr><tr><td>1</td><td></td><td>5 mg</td></tr></table>"
+    assert parts(html(tmp_path, table))[0][1] == "Day | Am | Pm\n1 |  | 5 mg"
+
+
+def test_tracked_deletions_are_listed(tmp_path: Path) -> None:
+    deletion = "<w:del><w:r><w:delText>salted</w:delText></w:r></w:del>"
+    extraction = docx(tmp_path, f"<w:p><w:r><w:t>Eat </w:t></w:r>{deletion}<w:r><w:t>rice.</w:t></w:r></w:p>")
+    assert [(one.kind, one.text) for one in extraction.removed_texts] == [("deletions", "salted")]

@@ -120,3 +120,20 @@ def test_a_row_goes_through_the_table_unchanged(ingested: IngestedDocument) -> N
 )
 def test_a_slug_is_letters_and_hyphens(text: str, name: str) -> None:
     assert slug(text) == name.replace("ß", "ss")
+
+
+def test_a_table_that_goes_on_in_the_next_chunk_has_its_header_there_on_the_page_of_its_rows(
+    tokenizer: Tokenizer,
+) -> None:
+    rows = [f"Pill{number} | {number} mg | with food every day" for number in range(6)]
+    text = "\n".join(["Pill | Dose | When", *rows])
+    third = text.index("Pill3")
+    part = Part(1, "Pills", ("Pills",), text, 1, ((0, 1), (third, 2)), ((0, 18, len(text)),))
+    ingested = assemble(SOURCE, Extraction("Guide", (part,), (PageFacts(1, 90), PageFacts(2, 90)), 2), tokenizer, 24)
+    assert [chunk.text.split("\n")[0] for chunk in ingested.chunks] == ["Pill | Dose | When"] * 3
+    assert [(chunk.page_start, chunk.page_end) for chunk in ingested.chunks] == [(1, 1), (1, 2), (2, 2)]
+    (section,) = ingested.sections
+    assert all(section.text[chunk.char_start : chunk.char_end] == chunk.text for chunk in ingested.chunks)
+    assert [line for line in section.text.split("\n") if line.startswith("Pill") and line[4] != " "] == rows
+    assert all(chunk.tokens == len(tokenizer.offsets(chunk.text)) <= 24 for chunk in ingested.chunks)
+    assert ingested.removed == {"repeated_headers": 2}

@@ -80,3 +80,14 @@ def test_a_form_feed_starts_a_page(tmp_path: Path) -> None:
     path = tmp_path / "guide.txt"
     path.write_text("One.\n\fTwo.\n", encoding="utf-8")
     assert read_plain(path).parts[0].page_marks == ((0, 1), (5, 2))
+
+
+def test_front_matter_and_comments_are_left_out_and_kept_with_their_places(tmp_path: Path) -> None:
+    path = tmp_path / "guide.md"
+    path.write_text("---\ntitle: x\n---\n# Salt\nUse <!-- not\nreally --> little.\n", encoding="utf-8")
+    extraction = read_markdown(path)
+    source = extraction.page_texts[0]
+    assert [source[slice(*one.spans[0])].strip() for one in extraction.removed_texts] == [
+        "---\ntitle: x\n---",
+        "<!-- not\nreally -->",
+    ]
