@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from transplantqa.config import IngestConfig, RunConfig, build
+from transplantqa.controls.robustness_command import sweep_report
 from transplantqa.errors import EXIT_FAILURES, EXIT_OK, Interrupted
 from transplantqa.pipeline import ingest_only, run_system
 from transplantqa.records import Outcome
@@ -79,6 +80,7 @@ def close_sweep(folder: Path) -> int:
     runs = [RunFolder(job.folder) for job in jobs if job.folder is not None]
     if runs:
         print_findings(runs, list(dict.fromkeys(job.command for job in jobs if job.command)))
+        sweep_report(folder.parent.parent, runs)
     Console().print(jobs_table(jobs))
     for line in failure_lines(jobs, folder):
         sys.stderr.write(f"{line}\n")

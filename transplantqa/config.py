@@ -146,11 +146,43 @@ class ValidateConfig(BaseModel):
     sweep_id: str | None = None
 
 
+class ControlConfig(BaseModel):
+    """What commands that ask some of a finished run again have in common."""
+
+    model_config = ConfigDict(extra="forbid")
+    artifacts: str
+    run: Annotated[str, Field(min_length=1)]
+    analysis: Component
+    seed: Annotated[int, Field(ge=0)]
+    sweep_id: str | None = None
+
+
+class ProbeSilenceConfig(ControlConfig):
+    """``transplantqa probe-silence``: a sample of a run's cells, asked again."""
+
+    silent_cells: Annotated[int, Field(ge=1)]
+    answered_cells: Annotated[int, Field(ge=0)]
+    pairs_per_cell: Annotated[int, Field(ge=0)]
+    window_tokens: Annotated[int, Field(ge=64)] | None = None
+    people: Annotated[int, Field(ge=0)]
+
+
+class SameSourceConfig(ControlConfig):
+    """``transplantqa same-source``: one document answers twice."""
+
+    by: Literal["paraphrase", "seed", "prompt"]
+    paraphrases: str
+    other_prompt: dict[str, Any] | None = None
+    cells: Annotated[int, Field(ge=1)]
+
+
 COMMANDS: Mapping[str, type[BaseModel]] = {
     "run": RunConfig,
     "ingest": IngestConfig,
     "release": ReleaseConfig,
     "contrast": ContrastConfig,
+    "probe-silence": ProbeSilenceConfig,
+    "same-source": SameSourceConfig,
     "validate": ValidateConfig,
     "evaluate-retrieval": EvaluateRetrievalConfig,
 }

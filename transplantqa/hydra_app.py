@@ -32,6 +32,8 @@ ONE_AT_A_TIME = {
     "doctor": "one system",
     "contrast": "one pair of runs",
     "validate": "one judge",
+    "probe-silence": "one run",
+    "same-source": "one run",
 }
 
 
@@ -192,6 +194,14 @@ def _folder_made(command: str, config: Any) -> Path | None:
         from transplantqa.validation.command import validate_and_show  # noqa: PLC0415
 
         return validate_and_show(config)
+    if command == "probe-silence":
+        from transplantqa.controls.probe_command import probe_and_show  # noqa: PLC0415
+
+        return probe_and_show(config)
+    if command == "same-source":
+        from transplantqa.controls.same_source_command import same_source_and_show  # noqa: PLC0415
+
+        return same_source_and_show(config)
     return None
 
 

@@ -18,7 +18,7 @@ from transplantqa.store import digest
 from transplantqa.store.run_folder import RunFolder, open_run
 from transplantqa.tracking.protocols import Tracker
 
-RUN_KEYS = ("baseline", "candidate")
+RUN_KEYS = ("baseline", "candidate", "run")
 ID_CHARACTERS = 16
 
 

@@ -85,14 +85,18 @@ class BatchedJudge(ModelJudge):
         def requests() -> Iterator[Request]:
             for _, members in groupby(pairs, key=_group):
                 group = list(members)
-                request = self.request(group)
+                request = self.group_request(group)
                 waiting[request.id] = group
                 yield request
 
         for completion in self._model.generate(requests()):
             yield from _judgements(completion, waiting.pop(completion.id))
 
-    def request(self, group: list[Pair]) -> Request:
+    def request(self, pair: Pair) -> Request:
+        """Return the model's request for a pair in no company: what an estimate of the cost may count with."""
+        return self.group_request([pair])
+
+    def group_request(self, group: list[Pair]) -> Request:
         """Return the model's request for a group."""
         room = 8 + len(group) * self._max_verdict_tokens
         schema = group_schema(len(group), self._reasoning_chars)

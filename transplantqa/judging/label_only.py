@@ -98,7 +98,7 @@ class LabelOnlyJudge(ModelJudge):
     def _chunk(self, chunk: list[Pair]) -> Iterator[Judgement]:
         by_id = {request_id(pair): pair for pair in chunk}
         labelled: dict[str, Judgement] = {}
-        for completion in self._model.generate(self._label_request(pair) for pair in chunk):
+        for completion in self._model.generate(self.request(pair) for pair in chunk):
             judgement = unread(completion, by_id[completion.id])
             if completion.outcome not in FAILED_OUTCOMES:
                 judgement = with_parsed(judgement, parse(completion.text))
@@ -110,7 +110,8 @@ class LabelOnlyJudge(ModelJudge):
         for completion in self._model.generate(asked):
             yield _both(labelled[completion.id], completion)
 
-    def _label_request(self, pair: Pair) -> Request:
+    def request(self, pair: Pair) -> Request:
+        """Return the model's first request for a pair."""
         first, second = self._showing.texts(pair)
         messages = self._label.render(question=pair.question.text.strip(), first_answer=first, second_answer=second)
         return Request(request_id(pair), messages, LABEL_TOKENS, label_schema(), pair.replicate)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from transplantqa.controls.folder import control_sentences
 from transplantqa.records import FAILED_OUTCOMES, Label
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.validation import NOT_VALIDATED, describe_run, measured
@@ -104,7 +105,7 @@ def _run_summary(run: RunFolder) -> dict[str, Any]:
         "not_an_instrument": list(measures.not_an_instrument),
         "judge_validated": validation != NOT_VALIDATED,
         "judge_validation": validation,
-        "notes": list(measures.notes),
+        "notes": [*measures.notes, *control_sentences(run)],
         "failures": _failures(run),
         "unreadable_documents": _unreadable(run),
         "reuse": _reuse(run),

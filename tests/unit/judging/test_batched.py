@@ -55,7 +55,7 @@ def test_the_others_are_numbered_and_citations_are_not_shown() -> None:
 def test_what_a_call_costs_is_shared_out_whole() -> None:
     model = Scripted(replies={"Q:": json.dumps(REPLY)})
     judged = list(BatchedJudge(model=model, prompt=PROMPT, domain=DOMAIN, group_size=3).judge(pairs()))
-    request = judge(REPLY).request(pairs())
+    request = judge(REPLY).group_request(pairs())
     assert sum(one.prompt_tokens for one in judged) == sum(model.count_tokens(m.content) for m in request.messages)
 
 
