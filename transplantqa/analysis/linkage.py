@@ -13,7 +13,8 @@ Vectors = NDArray[np.float32]
 Ints = NDArray[np.int64]
 BLOCK_ELEMENTS = 16_000_000
 """Similarities held at a time: 64 MB."""
-NOBODY = -1
+BATCH = 64
+"""Rows that look again at a time; ours: about where a product of matrices stops being bound by memory."""
 
 
 @dataclass(frozen=True)
@@ -29,19 +30,22 @@ class Merges:
 def average_linkage(vectors: Vectors, max_distance: float) -> Merges:
     """Join clusters by average linkage until every two are farther apart than ``max_distance``.
 
-    Average linkage is reducible: joining two clusters brings neither nearer to a third. So every two clusters that are
-    each other's nearest can be joined at once, a cluster farther than ``max_distance`` from all others is finished, and
-    a cluster looks for its nearest again only when that one was joined. The joins are those of the usual one-by-one
-    algorithm, up to ties, which go to the cluster that comes first (Murtagh 1983; Müllner 2011).
+    Average linkage is reducible: joining two clusters brings neither nearer to a third. So any two clusters that are
+    each other's nearest can be joined at once; a cluster farther than ``max_distance`` from all others is finished; and
+    how near a cluster's nearest was before that one was joined bounds how near its next can be, so that only the most
+    promising look again. The joins are those of the usual one-by-one algorithm, up to ties (Murtagh 1983; Müllner
+    2011).
 
     Args:
         vectors: (n, dimensions), each of length 1.
         max_distance: cosine distance, from 0 to 2.
     """
-    state = _Clusters(vectors, max_distance)
-    while state.look():
-        state.join()
-    return state.merges()
+    clusters = _Clusters(vectors, 1.0 - max_distance)
+    clusters.look(np.arange(len(vectors)))
+    while clusters.are_left():
+        clusters.join()
+        clusters.look(clusters.most_promising())
+    return clusters.merges()
 
 
 def cut(merges: Merges, distance: float) -> Ints:
@@ -55,69 +59,92 @@ def cut(merges: Merges, distance: float) -> Ints:
 
 
 class _Clusters:
-    """The clusters still to be joined: means, sizes, and each one's nearest, which is kept until it is joined."""
+    """The clusters still to be joined, a row each.
 
-    def __init__(self, vectors: Vectors, max_distance: float) -> None:
-        self.size = len(vectors)
+    ``similarity`` is to the ``nearest`` row where ``fresh`` says that it was found among the clusters of now, and a
+    bound from above where not. Rows of clusters that are joined or finished are dead, and taken out when they are many.
+    """
+
+    def __init__(self, vectors: Vectors, least: float) -> None:
+        size = len(vectors)
+        self.size, self.least = size, least
+        self.name = np.arange(size)
         self.means = np.array(vectors, dtype=np.float32)
-        self.members = np.ones(self.size)
-        self.height = np.zeros(self.size)
-        self.nearest = np.full(self.size, NOBODY, dtype=np.int64)
-        self.similarity = np.full(self.size, -np.inf)
-        self.alive = np.arange(self.size)
-        self.stale = np.arange(self.size)
-        self.least = 1.0 - max_distance
+        self.members = np.ones(size)
+        self.height = np.zeros(size)
+        self.nearest = np.zeros(size, dtype=np.int64)
+        self.similarity = np.full(size, np.inf)
+        self.fresh = np.zeros(size, np.bool_)
+        self.alive = np.ones(size, np.bool_)
         self.made: list[tuple[Ints, Ints, NDArray[np.float64]]] = []
 
-    def look(self) -> bool:
-        """Find the nearest of each cluster that has none; drop those that are finished; say whether any is left."""
-        targets = self.means[self.alive]
-        step = max(1, BLOCK_ELEMENTS // max(1, len(self.alive)))
-        for start in range(0, len(self.stale), step):
-            rows = self.stale[start : start + step]
-            products = self.means[rows] @ targets.T
-            products[np.arange(len(rows)), np.searchsorted(self.alive, rows)] = -np.inf
-            best = products.argmax(axis=1)
-            self.nearest[rows] = self.alive[best]
-            self.similarity[rows] = products[np.arange(len(rows)), best]
+    def are_left(self) -> bool:
+        """Whether two clusters could still be joined."""
+        return int(self.alive.sum()) > 1
+
+    def most_promising(self) -> Ints:
+        """Return the rows to look for their nearest again: of those that must, the ones with the highest bounds."""
+        stale = np.flatnonzero(self.alive & ~self.fresh)
+        if len(stale) > BATCH:
+            stale = stale[np.argpartition(-self.similarity[stale], BATCH)[:BATCH]]
+        return stale
+
+    def look(self, rows: Ints) -> None:
+        """Find the nearest of each of these rows, then drop clusters that are far from all others."""
+        step = max(1, BLOCK_ELEMENTS // max(1, len(self.name)))
+        for start in range(0, len(rows), step):
+            block = rows[start : start + step]
+            products = self.means[block] @ self.means.T
+            products[:, ~self.alive] = -np.inf
+            products[np.arange(len(block)), block] = -np.inf
+            self.nearest[block] = products.argmax(axis=1)
+            self.similarity[block] = products[np.arange(len(block)), self.nearest[block]]
+            self.fresh[block] = True
         self._drop_finished()
-        return len(self.alive) > 1
 
     def _drop_finished(self) -> None:
-        """Drop clusters far from all others, and any whose nearest is dropped: rounding can part the two."""
-        left = np.zeros(self.size, np.bool_)
-        left[self.alive] = self.similarity[self.alive] >= self.least
-        while (orphans := left & ~left[self.nearest]).any():
-            left[orphans] = False
-        self.alive = np.flatnonzero(left)
+        """Drop clusters by their bound, and any whose nearest is dropped by another rounding of the same product."""
+        self.alive &= self.similarity >= self.least
+        while (orphans := self.alive & self.fresh & ~self.alive[self.nearest]).any():
+            self.alive[orphans] = False
+        if 2 * int(self.alive.sum()) < len(self.alive):
+            self._take_out_the_dead()
+
+    def _take_out_the_dead(self) -> None:
+        place = np.cumsum(self.alive) - 1
+        self.nearest = place[self.nearest]
+        for column in ("name", "means", "members", "height", "nearest", "similarity", "fresh"):
+            setattr(self, column, getattr(self, column)[self.alive])
+        self.alive = np.ones(len(self.name), np.bool_)
 
     def join(self) -> None:
-        """Join all that are each other's nearest, and the nearest two of all, whatever rounding says of them."""
-        alive = self.alive
-        nearest = self.nearest[alive]
-        mutual = (self.nearest[nearest] == alive) & (alive < nearest)
-        first, second = alive[mutual], nearest[mutual]
-        closest = alive[self.similarity[alive].argmax()]
-        pair = sorted((int(closest), int(self.nearest[closest])))
-        if not np.isin(pair, np.concatenate([first, second])).any():
+        """Join all that are each other's nearest; and the nearest two of all, whatever rounding says of them."""
+        rows = np.flatnonzero(self.alive & self.fresh)
+        nearest = self.nearest[rows]
+        mutual = self.fresh[nearest] & (self.nearest[nearest] == rows) & (rows < nearest)
+        first, second = rows[mutual], nearest[mutual]
+        closest = int(np.where(self.alive, self.similarity, -np.inf).argmax())
+        pair = sorted((closest, int(self.nearest[closest])))
+        if self.fresh[pair].all() and not np.isin(pair, np.concatenate([first, second])).any():
             first, second = np.append(first, pair[0]), np.append(second, pair[1])
-        self._merge(first, second)
+        if len(first):
+            self._merge(first, second)
 
     def _merge(self, first: Ints, second: Ints) -> None:
+        """Let ``first`` be both; what either's nearest was bounds how near another can be."""
         height = np.maximum(1.0 - self.similarity[first], np.maximum(self.height[first], self.height[second]))
         size = self.members[first] + self.members[second]
         share = (self.members[second] / size)[:, None].astype(np.float32)
         self.means[first] += share * (self.means[second] - self.means[first])
         self.members[first], self.height[first] = size, height
-        self.made.append((first, second, height))
-        self.alive = np.setdiff1d(self.alive, second, assume_unique=True)
-        touched = np.zeros(self.size, np.bool_)
+        self.made.append((self.name[first], self.name[second], height))
+        self.alive[second] = False
+        touched = np.zeros(len(self.name), np.bool_)
         touched[first] = touched[second] = True
-        self.stale = self.alive[touched[self.alive] | touched[self.nearest[self.alive]]]
+        self.fresh &= ~(touched | touched[self.nearest])
 
     def merges(self) -> Merges:
         """Return what was joined, in the order in which it was."""
-        parts = [np.concatenate([np.empty(0, np.int64), *column]) for column in zip(*self.made, strict=True)] or [
-            np.empty(0, np.int64)
-        ] * 3
-        return Merges(self.size, parts[0].astype(np.int64), parts[1].astype(np.int64), parts[2].astype(np.float64))
+        empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        first, second, height = (np.concatenate(column) for column in zip(empty, *self.made, strict=True))
+        return Merges(self.size, first, second, height)
