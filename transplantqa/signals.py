@@ -1,7 +1,9 @@
 """Signals that ask a run to stop: the item in flight is finished, all is flushed, the exit code says "resume me"."""
 
 import signal
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self, TypeVar
 
@@ -9,6 +11,21 @@ from transplantqa.errors import Interrupted
 
 Item = TypeVar("Item")
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGUSR1 end the program like Ctrl-C where no unit is being made: starting, measuring, reporting.
+
+    A ``StopRequest`` entered inside takes over while units are made.
+    """
+    asked = (signal.SIGTERM, signal.SIGUSR1) if threading.current_thread() is threading.main_thread() else ()
+    previous = {number: signal.signal(number, signal.default_int_handler) for number in asked}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 class StopRequest:
