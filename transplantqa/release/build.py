@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transplantqa.errors import InputError
-from transplantqa.release.card import CardFacts, SplitFile, card, fill
+from transplantqa.release.card import card, fill
+from transplantqa.release.croissant import CROISSANT_FILE, croissant
+from transplantqa.release.facts import CardFacts, SplitFile
 from transplantqa.release.features import OPTIONAL_CONFIGS, SHARED_SPLIT, SYSTEM_CONFIGS, features
 from transplantqa.release.manifests import manifest, manifest_bytes
 from transplantqa.release.names import DocumentNames, Pseudonyms, split_names
@@ -19,8 +21,9 @@ from transplantqa.release.record import RECORD_FILE, listed_files, make_record, 
 from transplantqa.release.scan import contacts
 from transplantqa.release.settings import ReleaseSettings
 from transplantqa.release.sources import Sources, gather, source_texts
-from transplantqa.store.atomic import refusals, write_atomically
+from transplantqa.store.atomic import json_bytes, refusals, write_atomically
 from transplantqa.store.run_folder import RunFolder
+from transplantqa.validation import reference_labels
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -84,6 +87,7 @@ def _build(
     for page in PAGES:
         _write(folder / page, fill(page, settings, facts).encode())
     _write(folder / "README.md", card(settings, facts, schemas).encode())
+    _write(folder / CROISSANT_FILE, json_bytes(croissant(settings, facts, schemas, listed_files(folder))))
     rows: dict[str, dict[str, int]] = {}
     for file in files:
         rows.setdefault(file.config, {})[file.split] = file.rows
@@ -126,7 +130,8 @@ def _write_system(
 
 def _source(config: str, run: RunFolder) -> Iterable[pa.RecordBatch]:
     if config in OPTIONAL_CONFIGS and not run.has_table(config):
-        return ()
+        labels = reference_labels(run) if config == "judge_validation" else None
+        return () if labels is None else labels.to_batches()
     return run.batches(config, _BATCH_ROWS.get(config, _DEFAULT_BATCH_ROWS))
 
 

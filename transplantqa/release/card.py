@@ -1,14 +1,16 @@
-"""The dataset card: YAML metadata that the Hub and ``datasets`` read, and the page people read."""
+"""The pages of a release that people read: the dataset card, the datasheet, columns, licence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 
+from transplantqa.release.card_metadata import card_metadata
+from transplantqa.release.croissant import CITATION
+from transplantqa.release.facts import CardFacts
 from transplantqa.release.features import SHARED_CONFIGS, SHARED_SPLIT
 from transplantqa.release.settings import ReleaseSettings
 from transplantqa.report.summary import HEADLINES, figure
@@ -19,34 +21,16 @@ from transplantqa.validation import NOT_VALIDATED, describe_run, measured
 if TYPE_CHECKING:
     from datasets import Features
 
-TAGS = ("retrieval-augmented-generation", "llm-as-a-judge", "source-dependence", "benchmark", "transplantqa")
-_SIZES = (
-    (1_000, "n<1K"),
-    (10_000, "1K<n<10K"),
-    (100_000, "10K<n<100K"),
-    (1_000_000, "100K<n<1M"),
-    (10_000_000, "1M<n<10M"),
-)
-
-
-@dataclass(frozen=True)
-class SplitFile:
-    """One written file: rows and the bytes they take in memory."""
-
-    config: str
-    split: str
-    path: str
-    rows: int
-    size_bytes: int
-
-
-@dataclass(frozen=True)
-class CardFacts:
-    """What a card says beyond the settings: systems by split name, files, documents listed without text."""
-
-    systems: Mapping[str, RunFolder]
-    split_files: Sequence[SplitFile]
-    withheld_documents: int
+VALIDATION_FIGURES: Mapping[str, str] = {
+    "judge_kappa": "judge against people, kappa",
+    "judge_kappa_linear": "the same, linearly weighted",
+    "judge_raw_agreement": "agreement",
+    "judge_constant_guess_raw": "agreement of always guessing the most frequent label",
+    "judge_macro_f1": "macro F1",
+    "people_alpha": "people among themselves, Krippendorff's alpha",
+    "judge_severity_kappa_linear": "significance, linearly weighted kappa",
+}
+"""Figures of a judge's validation that a card shows, with their words."""
 
 
 def templates() -> Path:
@@ -58,7 +42,7 @@ def templates() -> Path:
 
 def card(settings: ReleaseSettings, facts: CardFacts, schemas: Mapping[str, "Features"]) -> str:
     """Return the text of ``README.md``."""
-    metadata = yaml.safe_dump(_metadata(settings, facts, schemas), sort_keys=False, allow_unicode=True, width=120)
+    metadata = yaml.safe_dump(card_metadata(settings, facts, schemas), sort_keys=False, allow_unicode=True, width=120)
     return f"---\n{metadata}---\n{fill('card.md', settings, facts)}"
 
 
@@ -73,52 +57,14 @@ def fill(template: str, settings: ReleaseSettings, facts: CardFacts) -> str:
         systems=_system_table(facts.systems),
         measures=_measure_table(facts.systems),
         instrument=_instrument(facts.systems, settings.waiver),
+        validation=_validation_table(facts.systems),
+        provenance=_provenance(facts.systems),
+        citation=CITATION,
+        datasheet=_datasheet(settings, facts) if template == "card.md" else "",
         withheld=_withheld(facts),
         first_split=next(iter(facts.systems), SHARED_SPLIT),
         names=_names(settings),
     )
-
-
-def _metadata(settings: ReleaseSettings, facts: CardFacts, schemas: Mapping[str, "Features"]) -> dict[str, Any]:
-    rows = max((file.rows for file in facts.split_files), default=0)
-    filled = {file.config for file in facts.split_files}
-    present = {config: schema for config, schema in schemas.items() if config in filled}
-    return {
-        "pretty_name": settings.title,
-        "license": settings.licence,
-        "language": [settings.language],
-        "task_categories": ["question-answering", "text-classification"],
-        "tags": list(TAGS),
-        "size_categories": [next((name for limit, name in _SIZES if rows < limit), "n>10M")],
-        "configs": [_config(config, facts.split_files) for config in present],
-        "dataset_info": _dataset_info(facts.split_files, present),
-    }
-
-
-def _config(config: str, split_files: Sequence[SplitFile]) -> dict[str, Any]:
-    own = [file for file in split_files if file.config == config]
-    entry: dict[str, Any] = {
-        "config_name": config,
-        "data_files": [{"split": file.split, "path": file.path} for file in own],
-    }
-    return {**entry, "default": True} if config == "comparisons" else entry
-
-
-def _dataset_info(split_files: Sequence[SplitFile], schemas: Mapping[str, "Features"]) -> Any:
-    from datasets import DatasetInfo, SplitDict, SplitInfo  # noqa: PLC0415
-    from datasets.info import DatasetInfosDict  # noqa: PLC0415
-    from huggingface_hub import DatasetCardData  # noqa: PLC0415
-
-    infos = DatasetInfosDict()
-    for config, features in schemas.items():
-        splits = SplitDict()
-        for file in split_files:
-            if file.config == config:
-                splits.add(SplitInfo(name=file.split, num_bytes=file.size_bytes, num_examples=file.rows))
-        infos[config] = DatasetInfo(features=features, splits=splits, config_name=config)
-    data = DatasetCardData()
-    infos.to_dataset_card_data(data)
-    return data["dataset_info"]
 
 
 def _config_table(facts: CardFacts) -> str:
@@ -139,10 +85,40 @@ def _measure_table(systems: Mapping[str, RunFolder]) -> str:
     header = ["measure", *(f"`{split}`" for split in systems)]
     lines = [_line(header), _line(["---", *("---:" for _ in systems)])]
     for name, title in HEADLINES:
-        figures = [figure(run.measures.metrics, name, title) for run in systems.values()]
+        figures = [figure(measured(run).metrics, name, title) for run in systems.values()]
         if any(item is not None for item in figures):
             lines.append(_line([f"{title} (`{name}`)", *map(figure_text, figures)]))
     return "\n".join(lines)
+
+
+def _validation_table(systems: Mapping[str, RunFolder]) -> str:
+    """Return the figures of each judge's validation by people, or the sentence that there is none."""
+    found = {split: measured(run).metrics for split, run in systems.items()}
+    rows = [
+        _line([title, *(figure_text(figure(metrics, name, title)) for metrics in found.values())])
+        for name, title in VALIDATION_FIGURES.items()
+        if any(name in metrics for metrics in found.values())
+    ]
+    if not rows:
+        return "No judge of this release was validated against people."
+    return "\n".join([_line(["", *(f"`{split}`" for split in found)]), _line(["---", *("---:" for _ in found)]), *rows])
+
+
+def _provenance(systems: Mapping[str, RunFolder]) -> str:
+    """Return which run each split is, when and by which version it was made, and its methods' fingerprints."""
+    lines = [_line(["split", "run", "made", "transplantqa", "methods"]), _line(["---"] * 5)]
+    for split, run in systems.items():
+        methods = ", ".join(f"{stage} `{str(value)[:12]}`" for stage, value in run.section("fingerprints").items())
+        made, version = run.record.get("created"), run.section("versions").get("transplantqa")
+        cells = (f"`{split}`", f"`{run.run_id}`", str(made or "-")[:10], str(version or "-"), methods or "-")
+        lines.append(_line([_cell(cell) for cell in cells]))
+    return "\n".join(lines)
+
+
+def _datasheet(settings: ReleaseSettings, facts: CardFacts) -> str:
+    """Return the datasheet's sections one level down, without its title."""
+    sections = fill("datasheet.md", settings, facts).split("\n## ")[1:]
+    return "\n".join(f"### {section.strip()}\n" for section in sections)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -143,7 +143,8 @@ def _judge_validation() -> dict[str, Any]:
     from datasets import ClassLabel  # noqa: PLC0415
 
     return {
-        **_values(question_id="string", document_a="string", document_b="string", stratum="string"),
+        **_values(question_id="string", document_a="string", document_b="string"),
+        **_values(answer_a_sha256="string", answer_b_sha256="string", stratum="string"),
         **_values(inclusion_probability="float64", stratum_pairs="int64"),
         "judge_label": ClassLabel(names=list(LABELS)),
         **_values(judge_significance="string", decided_by="string"),

@@ -69,9 +69,14 @@ class Publisher:
         return {**columns, **pair, **sides, "label": _class_labels(columns["label"])}
 
     def _judge_validation(self, columns: Columns) -> Columns:
-        pair, _ = self._pair(columns)
+        pair, turned = self._pair(columns)
         labels = {name: _class_labels(columns[name]) for name in ("judge_label", "label")}
-        return {**columns, **pair, **labels}
+        first, second = columns["answer_a_sha256"], columns["answer_b_sha256"]
+        hashes = {
+            "answer_a_sha256": pc.if_else(turned, second, first),
+            "answer_b_sha256": pc.if_else(turned, first, second),
+        }
+        return {**columns, **pair, **labels, **hashes}
 
     def _pair(self, columns: Columns) -> tuple[Columns, pa.Array]:
         """Return a pair's published ids, and where they were turned: pairs are kept with a < b under any names."""

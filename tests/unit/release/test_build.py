@@ -11,16 +11,7 @@ from transplantqa.errors import InputError
 from transplantqa.release import ReleaseSettings, build_release
 from transplantqa.release.command import by_system
 from transplantqa.release.features import features
-
-_PAIR = ("question_id", "document_a", "document_b", "stratum", "judge_label", "judge_significance", "decided_by")
-_JUDGED = pa.schema(
-    [
-        *(pa.field(name, pa.string()) for name in (*_PAIR, "label", "significance", "decided")),
-        pa.field("inclusion_probability", pa.float64()),
-        pa.field("stratum_pairs", pa.int64()),
-        pa.field("ratings", pa.int64()),
-    ]
-)
+from transplantqa.validation.reference import reference_table
 
 
 def _settings(**changes: object) -> ReleaseSettings:
@@ -80,15 +71,25 @@ def test_what_people_said_follows_its_pair_when_names_turn_it(write_run: Any, ta
         "document_b": "kidney_b",
         "stratum": "judge/CONTRADICTORY",
     }
-    row |= {"inclusion_probability": 0.5, "stratum_pairs": 2, "judge_label": "CONTRADICTORY", "label": None}
+    row |= {
+        "answer_a_sha256": "of a",
+        "answer_b_sha256": "of b",
+        "inclusion_probability": 0.5,
+        "stratum_pairs": 2,
+        "judge_label": "CONTRADICTORY",
+        "label": None,
+    }
     row |= {"judge_significance": "high", "decided_by": "judge", "significance": None, "decided": "missing"}
-    pq.write_table(pa.Table.from_pylist([{**row, "ratings": 0}], _JUDGED), run.path / "judge_validation.parquet")
+    pq.write_table(reference_table([{**row, "ratings": 0}]), run.path / "judge_validation.parquet")
     settings = _settings(names="pseudonyms", pseudonym_map=str(tmp_path / "private.json"))
     build_release({"baseline": run}, target, settings)
     (pair,) = [row for row in pq.read_table(target / "comparisons/baseline.parquet").to_pylist() if row["label"] == 4]
     (said,) = pq.read_table(target / "judge_validation/baseline.parquet").to_pylist()
     assert (said["document_a"], said["document_b"]) == (pair["document_a"], pair["document_b"])
     assert (said["judge_label"], said["label"], said["inclusion_probability"]) == (4, None, 0.5)
+    known = json.loads((tmp_path / "private.json").read_text(encoding="utf-8"))["documents"]
+    of = {known["kidney_a"]: "of a", known["kidney_b"]: "of b"}
+    assert (said["answer_a_sha256"], said["answer_b_sha256"]) == (of[said["document_a"]], of[said["document_b"]])
 
 
 def test_text_that_may_not_be_passed_on_is_nowhere_in_the_release(write_run: Any, target: Path) -> None:
@@ -193,6 +194,25 @@ def test_the_card_says_what_the_findings_are_worth(write_run: Any, target: Path)
         "0.250 of 4",
     ):
         assert words in card
+
+
+def test_the_card_has_every_section_of_a_datasheet_provenance_and_citation(write_run: Any, target: Path) -> None:
+    build_release({"baseline": write_run()}, target, _settings())
+    card = (target / "README.md").read_text(encoding="utf-8")
+    sections = ("Motivation", "Composition", "Collection", "Processing", "Uses", "Non-uses", "Upkeep")
+    for heading in (*(f"### {name}\n" for name in sections), "## Provenance\n", "## Citation\n"):
+        assert heading in card
+    assert "`run-baseline`" in card
+    assert "arXiv 2605.29084" in card
+    assert "No judge of this release was validated against people." in card
+    assert "$" not in card.split("---\n", 2)[2]
+
+
+def test_a_validated_judge_is_a_table_on_the_card(write_run: Any, target: Path) -> None:
+    figures = {"judge_kappa": 0.71, "judge_kappa_n": 120, "judge_kappa_lo": 0.6, "judge_kappa_hi": 0.8}
+    build_release({"baseline": write_run(metrics=figures)}, target, _settings())
+    card = (target / "README.md").read_text(encoding="utf-8")
+    assert "| judge against people, kappa | 0.710 of 120 [0.600,0.800] |" in card
 
 
 def test_the_cards_metadata_names_licence_configs_and_features(write_run: Any, target: Path) -> None:
