@@ -23,7 +23,7 @@ from transplantqa.records import Answer, Evidence, Question, Section, answer_fro
 from transplantqa.rereading import reread_judgements
 from transplantqa.retrieval.elsewhere import source_read
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
-from transplantqa.store import Hashed, Unit, digest, joined_sha256, text_sha256, units_table
+from transplantqa.store import Hashed, Unit, canonical_json, digest, joined_sha256, text_sha256, units_table
 from transplantqa.store.tables import ANSWERS, EVIDENCE, INGEST, JUDGEMENTS
 from transplantqa.workshop import Rows, Stage, Workshop, units_of
 
@@ -78,7 +78,10 @@ def plan_evidence(shop: Workshop, retriever: Retriever, cells: Sequence[CellKey]
     """Plan one unit a cell, (question id, document id)."""
     contents = {name: content_sha256(source) for name, source in readings.sources.items()}
     read = {name: source_read(retriever, name, readings.sources).document.document_id for name in contents}
-    units = [Unit(cell, digest([readings.questions[cell[0]].text, contents[read[cell[1]]]])) for cell in cells]
+    asked = {name: canonical_json(question.text) for name, question in readings.questions.items()}
+    shown = {name: canonical_json(contents[source]) for name, source in read.items()}
+    # The digest of both, its parts serialised once each: there may be a hundred thousand cells.
+    units = [Unit(cell, text_sha256(f"[{asked[cell[0]]},{shown[cell[1]]}]")) for cell in cells]
     return shop.stage("retrieve", EVIDENCE, retriever.identity(), units_table(units, EVIDENCE), cell_groups)
 
 

@@ -1,6 +1,6 @@
 """FlagEmbedding's encoders and cross-encoders (the BGE family): an extra (``pip install 'transplantqa[flag]'``).
 
-Exercised by the test suite against a stand-in of the library alone: it brings torch, which the tests don't install.
+It brings torch, so ``.ci/flag`` tests it with real weights in an environment of its own; the test suite has a stand-in.
 Known of the library: 1.4.2 can't be imported with transformers 5.24 or later.
 """
 

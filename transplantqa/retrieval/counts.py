@@ -1,8 +1,8 @@
 """How often passages have each term, as a sparse matrix: made once a document and shared by its lexical rankers."""
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,8 @@ class TermCounts:
     def of(cls, passages: Sequence[Sequence[str]]) -> "TermCounts":
         """Count the terms of passages; a passage without terms is fine."""
         columns: dict[str, int] = {}
-        counted = [
-            Counter(columns.setdefault(term, len(columns)) for term in terms)  # columns are numbered as terms come
-            for terms in passages
-        ]
-        return cls(_matrix(counted, len(columns)), columns)
+        found = [columns.setdefault(term, len(columns)) for terms in passages for term in terms]
+        return cls(_matrix([len(terms) for terms in passages], np.array(found, dtype=np.intp), len(columns)), columns)
 
 
 class _Columns(dict[str, int]):
@@ -49,15 +46,9 @@ class _Columns(dict[str, int]):
 def count_texts(texts: Sequence[str], analyzer: TermAnalyzer) -> TermCounts:
     """Count the terms of texts; only their distinct words are analysed."""
     columns = _Columns(analyzer)
-    counted = []
-    for text in texts:
-        words = Counter(analyzer.words(text))
-        row: dict[int, int] = defaultdict(int)
-        for column, count in zip(map(columns.__getitem__, words), words.values(), strict=True):
-            row[column] += count
-        row.pop(STOP_WORD, None)
-        counted.append(row)
-    return TermCounts(_matrix(counted, len(columns.terms)), columns.terms)
+    words = [analyzer.words(text) for text in texts]
+    found = np.fromiter(map(columns.__getitem__, chain.from_iterable(words)), np.intp)
+    return TermCounts(_matrix([len(one) for one in words], found, len(columns.terms)), columns.terms)
 
 
 def document_counts(document: IndexedDocument, analyzer: TermAnalyzer) -> tuple[TermCounts, TermCounts]:
@@ -102,10 +93,11 @@ def _is_tiled(document: IndexedDocument, section_id: str) -> bool:
     return not text[place:].strip()
 
 
-def _matrix(counted: Sequence[dict[int, int]], width: int) -> Any:
-    from scipy.sparse import csr_array  # noqa: PLC0415
+def _matrix(lengths: Sequence[int], columns: NDArray[np.intp], width: int) -> Any:
+    """Count columns, ``STOP_WORD`` left out, that stand in rows of these lengths."""
+    from scipy.sparse import coo_array  # noqa: PLC0415
 
-    starts = np.cumsum([0, *map(len, counted)])
-    columns: NDArray[np.intp] = np.fromiter((at for one in counted for at in one), np.intp, int(starts[-1]))
-    values = np.fromiter((count for one in counted for count in one.values()), np.float64, int(starts[-1]))
-    return csr_array((values, columns, starts), shape=(len(counted), width))
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    terms = columns != STOP_WORD
+    each = (np.ones(int(terms.sum())), (rows[terms], columns[terms]))
+    return coo_array(each, shape=(len(lengths), width)).tocsr()

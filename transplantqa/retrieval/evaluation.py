@@ -1,16 +1,19 @@
 """How well a retriever finds what a person quoted, and tells silent documents from addressing ones."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from transplantqa.corpus.gold import quotes_in_sections
 from transplantqa.records import Evidence, GoldEvidence, Outcome, Section
 
-RECALL_DEPTHS = (1, 3, 5, 10)
-NDCG_DEPTH = 10
+RANKING: Mapping[str, str] = {
+    **{f"section_recall_at_{depth}": f"R@{depth}" for depth in (1, 3, 5, 10)},
+    "section_ndcg_at_10": "nDCG@10",
+    "section_mrr": "RR",
+}
+"""Measures of ranked sections, and what ir-measures calls them."""
 SEPARATION = "silence_auc"
 """The one measure that is over pairs of cells and not over cells."""
 
@@ -28,7 +31,8 @@ class RetrievalCell:
     """One evidence beside its gold.
 
     ``holders`` and ``shown`` are, for each quote that some section holds, the ids of those sections, and whether a
-    passage shows it; ``located`` is, for every quote, whether some section holds it.
+    passage shows it; ``located`` is, for every quote, whether some section holds it. ``ranking`` has ir-measures's
+    figures of its sections, by measure; it is empty where none were ranked, and before ``with_ranking``.
     """
 
     evidence: Evidence
@@ -38,25 +42,7 @@ class RetrievalCell:
     located: tuple[bool, ...]
     sections: tuple[str, ...]
     """The sections of the candidates, best first, each once."""
-
-    def recall(self, depth: int) -> float:
-        """Share of quotes held by one of the ``depth`` best sections."""
-        best = set(self.sections[:depth])
-        return float(np.mean([not best.isdisjoint(holders) for holders in self.holders]))
-
-    def reciprocal_rank(self) -> float:
-        """One over the rank of the first section that holds a quote, 0 if none does."""
-        wanted = self.relevant
-        return next((1 / rank for rank, section in enumerate(self.sections, start=1) if section in wanted), 0.0)
-
-    def ndcg(self, depth: int) -> float:
-        """Normalised discounted cumulative gain (Järvelin and Kekäläinen, 2002): a section that holds a quote gains 1.
-
-        The discount of rank r is log2(r + 1), as in trec_eval's ``ndcg_cut``.
-        """
-        wanted = self.relevant
-        gained = sum(_discounted(rank) for rank, name in enumerate(self.sections[:depth], start=1) if name in wanted)
-        return gained / sum(_discounted(rank) for rank in range(1, min(depth, len(wanted)) + 1))
+    ranking: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def relevant(self) -> frozenset[str]:
@@ -105,7 +91,26 @@ def pair_with_gold(
         cell = wanted.get((one.question_id, one.document_id))
         if cell is not None and one.outcome is not Outcome.ENGINE_ERROR:
             cells.append(_cell(one, cell, sections[one.document_id], by_id, chunk_sections))
-    return cells
+    return with_ranking(cells)
+
+
+def with_ranking(cells: Sequence[RetrievalCell]) -> list[RetrievalCell]:
+    """Return the cells with ir-measures's figures of how their sections were ranked, where some were.
+
+    A section is relevant when it holds a quote.
+    """
+    from ir_measures import Qrel, ScoredDoc, iter_calc, parse_measure  # noqa: PLC0415
+
+    searched = {str(at): cell for at, cell in enumerate(cells) if cell.is_searched}
+    wanted = [Qrel(at, name, 1) for at, cell in searched.items() for name in sorted(cell.relevant)]
+    ranked = [
+        ScoredDoc(at, name, -float(rank)) for at, cell in searched.items() for rank, name in enumerate(cell.sections)
+    ]
+    measures = {parse_measure(word): name for name, word in RANKING.items()}
+    found: dict[str, dict[str, float]] = {at: {} for at in searched}
+    for metric in iter_calc(list(measures), wanted, ranked) if searched else ():
+        found[metric.query_id][measures[metric.measure]] = float(metric.value)
+    return [replace(cell, ranking=found.get(str(at), {})) for at, cell in enumerate(cells)]
 
 
 Part = Callable[[RetrievalCell], tuple[float, float] | None]
@@ -116,12 +121,8 @@ def _one(value: Callable[[RetrievalCell], float], of: Callable[[RetrievalCell], 
     return lambda cell: (float(value(cell)), 1.0) if of(cell) else None
 
 
-def _recall(depth: int) -> Part:
-    return _one(lambda cell: cell.recall(depth), _searched)
-
-
-def _searched(cell: RetrievalCell) -> bool:
-    return cell.is_searched
+def _ranked(name: str) -> Part:
+    return _one(lambda cell: cell.ranking[name], lambda cell: cell.is_searched)
 
 
 def _located(cell: RetrievalCell) -> tuple[float, float] | None:
@@ -133,9 +134,7 @@ def _any(_cell: RetrievalCell) -> bool:
 
 
 PARTS: Mapping[str, Part] = {
-    **{f"section_recall_at_{depth}": _recall(depth) for depth in RECALL_DEPTHS},
-    f"section_ndcg_at_{NDCG_DEPTH}": _one(lambda cell: cell.ndcg(NDCG_DEPTH), _searched),
-    "section_mrr": _one(RetrievalCell.reciprocal_rank, _searched),
+    **{name: _ranked(name) for name in RANKING},
     "evidence_recall": _one(lambda cell: float(np.mean(cell.shown)), lambda cell: cell.is_addressed),
     "evidence_tokens": _one(lambda cell: cell.evidence.tokens, lambda cell: bool(cell.evidence.passages)),
     "quotes_located": _located,
@@ -209,7 +208,3 @@ def _cell(
         tuple(bool(in_document[quote]) for quote in gold.quotes),
         tuple(dict.fromkeys(chunk_sections[one.chunk_id] for one in evidence.candidates)),
     )
-
-
-def _discounted(rank: int) -> float:
-    return 1.0 / math.log2(rank + 1)

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from transplantqa.records import Evidence, Outcome, Route
 from transplantqa.retrieval.comparison import Bootstrap, RetrievalFigure, _separations, compare_retrievers
-from transplantqa.retrieval.evaluation import RetrievalCell, measure_retrieval
+from transplantqa.retrieval.evaluation import RetrievalCell, measure_retrieval, with_ranking
 
 
 def cell(
@@ -24,7 +24,8 @@ def cell(
     """Make a cell whose ``wanted`` sections hold a quote each; without any, gold is silent."""
     evidence = Evidence(question, "d", route, (), (), score, 0, Outcome.OK)
     holders = tuple(frozenset({name}) for name in wanted)
-    return RetrievalCell(evidence, not wanted, holders, (False,) * len(wanted), (True,) * len(wanted), sections)
+    shown, located = (False,) * len(wanted), (True,) * len(wanted)
+    return with_ranking([RetrievalCell(evidence, not wanted, holders, shown, located, sections)])[0]
 
 
 def figures(*sides: tuple[str, list[RetrievalCell]], replicates: int = 200) -> dict[tuple[str, str], RetrievalFigure]:
@@ -33,17 +34,27 @@ def figures(*sides: tuple[str, list[RetrievalCell]], replicates: int = 200) -> d
     return {(one.retriever, one.measure): one for one in compare_retrievers(cells, bootstrap)}
 
 
-RANKED = cell("q", ("s1", "s2", "s3", "s4", "s5", "s6"), ("s2", "s4", "s9"))
+def test_ranked_sections_have_the_measures_of_their_definitions() -> None:
+    """By hand: of s2, s4 and s9, the first six sections hold two, at ranks 2 and 4."""
+    found = cell("q", ("s1", "s2", "s3", "s4", "s5", "s6"), ("s2", "s4", "s9")).ranking
+    ideal = 1 + 1 / np.log2(3) + 1 / np.log2(4)
+    assert found == {
+        "section_recall_at_1": 0.0,
+        "section_recall_at_3": pytest.approx(1 / 3),
+        "section_recall_at_5": pytest.approx(2 / 3),
+        "section_recall_at_10": pytest.approx(2 / 3),
+        "section_ndcg_at_10": pytest.approx((1 / np.log2(3) + 1 / np.log2(5)) / ideal),
+        "section_mrr": 0.5,
+    }
 
 
-def test_ndcg_is_that_of_ir_measures() -> None:
-    """By ir-measures 0.4.3: nDCG@10 and nDCG@3 of run s1 to s6 where s2, s4 and s9 are relevant."""
-    assert RANKED.ndcg(10) == pytest.approx(0.49818925746641285)
-    assert RANKED.ndcg(3) == pytest.approx(0.2960819109658652)
+def test_a_ranking_without_a_wanted_section_counts_as_nothing_found_and_not_as_missing() -> None:
+    assert set(cell("q", ("s1",), ("s2",)).ranking.values()) == {0.0}
 
 
-def test_the_reciprocal_rank_is_that_of_ir_measures() -> None:
-    assert RANKED.reciprocal_rank() == 0.5
+def test_many_cells_are_measured_each_on_its_own() -> None:
+    cells = [cell("q", ("a", "b"), ("b",)), cell("q", (), ("b",)), cell("q"), cell("q", ("b", "a"), ("b",))]
+    assert [one.ranking.get("section_mrr") for one in with_ranking(cells)] == [0.5, None, None, 1.0]
 
 
 def test_the_first_retriever_has_no_difference_and_the_others_have_theirs_from_it() -> None:
@@ -72,7 +83,8 @@ def test_retrievers_that_do_the_same_differ_by_nothing_and_have_no_interval() ->
 
 def test_a_difference_lies_within_its_interval() -> None:
     first = [cell(f"q{n}", tuple(f"s{i}" for i in range(10)), (f"s{n}",)) for n in range(1, 9)]
-    second = [replace(one, sections=(one.sections[0], *one.sections[2:], one.sections[1])) for one in first]
+    moved = [replace(one, sections=(one.sections[0], *one.sections[2:], one.sections[1])) for one in first]
+    second = with_ranking(moved)
     figure = figures(("a", first), ("b", second))["b", "section_mrr"]
     assert figure.difference is not None
     assert figure.difference_low is not None

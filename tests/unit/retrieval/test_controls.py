@@ -124,4 +124,4 @@ def test_the_evidence_of_another_document_is_measured_without_its_own(
     chunk_sections = {chunk.chunk_id: chunk.section_id for chunk in (*guide.chunks, *other.chunks)}
     facts = load_gold(Path(gold), questions, [guide.document])
     (cell,) = pair_with_gold([replace(found, document_id="doc")], facts.evidence, sections, chunk_sections)
-    assert (cell.recall(1), cell.shown) == (0.0, (False,))
+    assert (cell.ranking["section_recall_at_1"], cell.shown) == (0.0, (False,))
