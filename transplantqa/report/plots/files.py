@@ -63,6 +63,7 @@ def write_figures(content: Mapping[str, Any], folder: Path) -> dict[str, str]:
         made = {}
         for name, figure in figures.items():
             made[name] = _saved(figure, "svg").decode("utf-8")
+            figure.set_layout_engine("none")  # laid out once
             write_atomically(folder / f"{name}.svg", made[name].encode("utf-8"))
             write_atomically(folder / f"{name}.png", _saved(figure, "png"))
         return made
