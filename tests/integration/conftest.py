@@ -42,17 +42,21 @@ class Browser:
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send one command and return its result; what happens meanwhile is noted."""
+        number = self._send(method, **parameters)
+        while True:
+            reply = self._next()
+            if reply.get("id") == number:
+                assert "error" not in reply, reply
+                result: dict[str, Any] = reply["result"]
+                return result
+
+    def _send(self, method: str, **parameters: Any) -> int:
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
             message["sessionId"] = self._session
         os.write(self._commands, json.dumps(message).encode() + b"\0")
-        while True:
-            reply = self._next()
-            if reply.get("id") == self._number:
-                assert "error" not in reply, reply
-                result: dict[str, Any] = reply["result"]
-                return result
+        return self._number
 
     def open(self, path: Path, width: int = 1200) -> None:
         """Open a file at a width and wait until it is drawn."""
@@ -100,6 +104,8 @@ class Browser:
             self.problems.append(str(facts["entry"]["text"]))
         elif message.get("method") == "Runtime.consoleAPICalled" and facts["type"] in {"error", "warning", "assert"}:
             self.problems.append(str(facts["args"]))
+        elif message.get("method") == "Page.javascriptDialogOpening":  # such as "leave without saving?"
+            self._send("Page.handleJavaScriptDialog", accept=True)
         elif message.get("method") == "Network.requestWillBeSent":
             self.requests.append(str(facts["request"]["url"]))
 
