@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmarks.figures import Figure, Target, figure, main
 from benchmarks.large_run import write_large_run
@@ -190,12 +190,13 @@ def with_institutions(tables: AuditTables) -> pd.DataFrame:
     pairs["institution_b"] = pairs["document_b"].map(documents["institution"])
     pairs = pairs[(pairs["outcome"] == "ok") & (pairs["institution_a"] != pairs["institution_b"])].copy()
     pairs["conflict"] = pairs["label"].isin(["DIVERGENT", "CONTRADICTORY"])
-    return pairs
+    return pd.DataFrame(pairs)
 
 
 def visible_pairs(tables: AuditTables) -> pd.DataFrame:
     pairs = with_institutions(tables)
-    return pairs[pairs["label"] != "ABSENT"]
+    visible: pd.DataFrame = pairs[pairs["label"] != "ABSENT"]
+    return visible
 
 
 def pandas_bootstrap(visible: pd.DataFrame, replicates: int) -> list[pd.Series]:
@@ -215,7 +216,7 @@ def pandas_bootstrap(visible: pd.DataFrame, replicates: int) -> list[pd.Series]:
     for seed in range(replicates):
         weight = questions.sample(frac=1.0, replace=True, random_state=seed).value_counts()
         for frame in frames:
-            weights = frame.index.map(weight).fillna(0).to_numpy()
+            weights = frame.index.map(weight.to_dict()).fillna(0).to_numpy()
             sums = frame[["sum", "count"]].mul(weights, axis=0).groupby(frame["member"]).sum()
             rates.append(sums["sum"] / sums["count"])
     return rates
