@@ -103,6 +103,12 @@ def _pull() -> Handler:
     return pull
 
 
+def _reproduce() -> Handler:
+    from transplantqa.release.reproduce_command import main as reproduce  # noqa: PLC0415
+
+    return reproduce
+
+
 def _store(command: str) -> Callable[[], Handler]:
     def load() -> Handler:
         from transplantqa.store import commands  # noqa: PLC0415
@@ -142,6 +148,11 @@ COMMANDS: Mapping[str, Command] = {
         "a pinned release from the Hub, checked, as runs that report, contrast and validate read",
         "repo=OWNER/NAME revision=TAG_OR_COMMIT [artifacts=DIR]",
         _pull,
+    ),
+    "reproduce": Command(
+        "what the papers claim beside what finished runs give",
+        "[BASELINE] RUN [claims=FILE] [output=table|json] [artifacts=DIR]",
+        _reproduce,
     ),
     "contrast": Command(
         "what changed between two runs, and where it comes from",
