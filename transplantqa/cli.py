@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transplantqa.errors import ConfigError, Interrupted, TransplantQAError
+from transplantqa.signals import interruptible
 
 Handler = Callable[[Sequence[str]], int]
 
@@ -80,9 +81,10 @@ def _report() -> Handler:
 
 
 def _curate() -> Handler:
-    from transplantqa.corpus.curate_command import main as curate  # noqa: PLC0415
+    from transplantqa.corpus.curate_command import hydra_arguments  # noqa: PLC0415
+    from transplantqa.hydra_app import run_command  # noqa: PLC0415
 
-    return curate
+    return lambda arguments: run_command("curate-questions", hydra_arguments(arguments))
 
 
 def _init() -> Handler:
@@ -137,7 +139,11 @@ COMMANDS: Mapping[str, Command] = {
         _hydra("doctor"),
     ),
     "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
-    "curate-questions": Command("a question set from raw candidates, with a log", "FILE [out=FOLDER]", _curate),
+    "curate-questions": Command(
+        "a question set from raw candidates, with proposals to accept and a log",
+        "FILE [out=FOLDER] [model=...] | accept=REVIEW [out=FOLDER]",
+        _curate,
+    ),
     "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]", _hydra("release")),
     "push": Command(
         "put a built release on the Hugging Face Hub, or say what that would change",
@@ -213,7 +219,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             sys.stdout.write(f"transplantqa {__version__}\n")
             return 0
-        return _command(arguments[0]).handler()(arguments[1:])
+        with interruptible():
+            return _command(arguments[0]).handler()(arguments[1:])
     except TransplantQAError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code

@@ -176,7 +176,26 @@ class SameSourceConfig(ControlConfig):
     cells: Annotated[int, Field(ge=1)]
 
 
+class CurateConfig(BaseModel):
+    """``transplantqa curate-questions``: candidates to propose for, or a review to accept."""
+
+    model_config = ConfigDict(extra="forbid")
+    artifacts: str
+    domain: dict[str, Any]
+    model: Component | None = None
+    prompt: dict[str, Any]
+    file: Annotated[str, Field(min_length=1)] | None = None
+    accept: Annotated[str, Field(min_length=1)] | None = None
+    out: Annotated[str, Field(min_length=1)]
+    topics: list[str]
+    near: Annotated[float, Field(gt=0, le=1)]
+    min_words: Annotated[int, Field(ge=1)]
+    max_words: Annotated[int, Field(ge=1)]
+    sweep_id: str | None = None
+
+
 COMMANDS: Mapping[str, type[BaseModel]] = {
+    "curate-questions": CurateConfig,
     "run": RunConfig,
     "ingest": IngestConfig,
     "release": ReleaseConfig,

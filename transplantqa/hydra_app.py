@@ -1,5 +1,6 @@
 """The Hydra applications: each job of a command composed and run, none of which ends the others by failing."""
 
+import importlib
 import importlib.util
 import re
 import sys
@@ -33,6 +34,7 @@ ONE_AT_A_TIME = {
     "contrast": "one pair of runs",
     "validate": "one judge",
     "probe-silence": "one run",
+    "curate-questions": "one file",
     "same-source": "one run",
 }
 
@@ -180,29 +182,24 @@ def _look(command: str, config: Any) -> int:
     return show_status(config)
 
 
+FOLDER_COMMANDS: Mapping[str, str] = {
+    "release": "transplantqa.release.command:release",
+    "contrast": "transplantqa.contrasts.command:contrast_and_show",
+    "validate": "transplantqa.validation.command:validate_and_show",
+    "probe-silence": "transplantqa.controls.probe_command:probe_and_show",
+    "same-source": "transplantqa.controls.same_source_command:same_source_and_show",
+    "curate-questions": "transplantqa.corpus.curate_command:curate_and_show",
+}
+"""Commands that write one folder: the function that does it and returns its path, loaded when it is asked for."""
+
+
 def _folder_made(command: str, config: Any) -> Path | None:
-    """Run a command that is about finished runs and return the folder it wrote; None for any other command."""
-    if command == "release":
-        from transplantqa.release.command import release  # noqa: PLC0415
-
-        return release(config)
-    if command == "contrast":
-        from transplantqa.contrasts.command import contrast_and_show  # noqa: PLC0415
-
-        return contrast_and_show(config)
-    if command == "validate":
-        from transplantqa.validation.command import validate_and_show  # noqa: PLC0415
-
-        return validate_and_show(config)
-    if command == "probe-silence":
-        from transplantqa.controls.probe_command import probe_and_show  # noqa: PLC0415
-
-        return probe_and_show(config)
-    if command == "same-source":
-        from transplantqa.controls.same_source_command import same_source_and_show  # noqa: PLC0415
-
-        return same_source_and_show(config)
-    return None
+    """Run a command that writes one folder and return it; None for any other command."""
+    if command not in FOLDER_COMMANDS:
+        return None
+    module, _, function = FOLDER_COMMANDS[command].partition(":")
+    folder: Path = getattr(importlib.import_module(module), function)(config)
+    return folder
 
 
 UNNAMED_GROUPS = frozenset({"experiment", "debug", "tracking", "analysis", "corpus", "questions"})

@@ -10,6 +10,7 @@ from transplantqa.corpus.plan import plan
 
 if TYPE_CHECKING:
     from transplantqa.corpus.folder import Folder
+    from transplantqa.corpus.hub_questions import HubQuestions
     from transplantqa.corpus.ingested import IngestedDocument, SourceFile
     from transplantqa.corpus.protocols import Corpus, QuestionSource
     from transplantqa.corpus.questions import QuestionFile
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Corpus",
     "Folder",
+    "HubQuestions",
     "IngestedDocument",
     "QuestionFile",
     "QuestionSource",
@@ -30,6 +32,7 @@ __all__ = [
 _HOMES = {
     "Corpus": "protocols",
     "Folder": "folder",
+    "HubQuestions": "hub_questions",
     "IngestedDocument": "ingested",
     "QuestionFile": "questions",
     "QuestionSource": "protocols",

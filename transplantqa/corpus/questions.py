@@ -1,4 +1,4 @@
-"""Questions from a file people write: CSV, JSON lines or a JSON list."""
+"""Questions from a file: CSV, JSON lines, a JSON list, Parquet."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +10,7 @@ from transplantqa.corpus.paths import located
 from transplantqa.corpus.tabular import Problems, TableRow, find_columns, list_value, nearest, read_table, text_value
 from transplantqa.errors import InputError
 from transplantqa.records import Question
+from transplantqa.store.hashing import text_sha256
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "question_id"),
@@ -25,16 +26,18 @@ class QuestionFile:
     """Reads questions strictly: every fault of the file is told at once, with its line, and none is repaired silently.
 
     Ids and everything else stay text as written ("007", "NA"), outer white space aside. Several groups, topics or
-    sub-topics have ``|`` between them (in JSON, a list); no group means the question is general.
+    sub-topics have the separator between them (in JSON and Parquet, a list); no group means the question is general.
 
     Args:
-        path: a .csv, .tsv, .jsonl or .json file (a path, or ``package:NAME/FILE``).
+        path: a .csv, .tsv, .jsonl, .json or .parquet file (a path, or ``package:NAME/FILE``).
         columns: field (id, text, groups, topics, subtopics, source) to its column's name, where that isn't a usual one.
         select: ids of the only questions wanted; all when null.
         limit: how many of those wanted to take, from the first; all when null.
         duplicates: what a repeated id is: an "error", or all but the "first" left out.
         gold: file of what people found, to measure systems against; null when there is none.
         max_characters: length above which a question is taken for a mistake (an unclosed quote, a pasted document).
+        ids: where ids come from: a "column", or the "text" itself, for files that have none ("q_" and its hash).
+        separator: what stands between several groups, topics or sub-topics in one value.
     """
 
     def __init__(
@@ -47,8 +50,12 @@ class QuestionFile:
         duplicates: Literal["error", "first"] = "error",
         max_characters: Annotated[int, Field(ge=1)] = 4000,
         gold: str | None = None,
+        ids: Literal["column", "text"] = "column",
+        separator: Annotated[str, Field(min_length=1, max_length=3)] = "|",
     ) -> None:
         self.path = path
+        self.ids = ids
+        self.separator = separator
         self.columns = columns
         self.select = select
         self.limit = limit
@@ -59,7 +66,8 @@ class QuestionFile:
     def load(self) -> tuple[Question, ...]:
         """Return the questions in the order of the file, or of ``select``; raises InputError with every problem."""
         rows, problems = read_table(located(self.path), "questions")
-        columns = find_columns(rows, self._accepted(), {"id", "text", *(self.columns or {})}, problems)
+        needed = {"text", *(self.columns or {}), *(["id"] if self.ids == "column" else [])}
+        columns = find_columns(rows, self._accepted(), needed, problems)
         questions: dict[str, tuple[int, Question]] = {}
         for row in rows:
             question = self._question(row, columns, problems)
@@ -88,8 +96,8 @@ class QuestionFile:
         return accepted
 
     def _question(self, row: TableRow, columns: Mapping[str, str], problems: Problems) -> Question:
-        name = text_value(row, columns["id"], problems)
         text = text_value(row, columns["text"], problems)
+        name = f"q_{text_sha256(text)[:12]}" if self.ids == "text" else text_value(row, columns["id"], problems)
         if not name:
             problems.add(row.line, "the id is empty.", "Give each question an id of its own.")
         elif "\n" in name or len(name) > 200:
@@ -107,9 +115,9 @@ class QuestionFile:
         return Question(
             question_id=name,
             text=text,
-            groups=list_value(row, columns.get("groups"), problems),
-            topics=list_value(row, columns.get("topics"), problems),
-            subtopics=list_value(row, columns.get("subtopics"), problems),
+            groups=list_value(row, columns.get("groups"), problems, self.separator),
+            topics=list_value(row, columns.get("topics"), problems, self.separator),
+            subtopics=list_value(row, columns.get("subtopics"), problems, self.separator),
             source=text_value(row, columns.get("source"), problems) or None,
         )
 

@@ -56,10 +56,14 @@ def read_table(path: Path, what: str) -> tuple[list[TableRow], Problems]:
     the header has most of.
 
     Args:
-        path: a .csv, .tsv, .jsonl, .ndjson, .json, .yaml or .yml file.
+        path: a .csv, .tsv, .jsonl, .ndjson, .json, .yaml, .yml or .parquet file.
         what: what the records are, in the plural, for messages.
     """
     suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        from transplantqa.corpus.parquet_rows import read_parquet  # noqa: PLC0415 - only for such files
+
+        return read_parquet(path, what)
     is_list = suffix in (".json", ".yaml", ".yml")
     text = _load(path, what)
     problems = Problems(path, "entry" if is_list else "line")
@@ -74,7 +78,9 @@ def read_table(path: Path, what: str) -> tuple[list[TableRow], Problems]:
     elif suffix in (".yaml", ".yml"):
         rows = list(_yaml_list(text, problems, what))
     else:
-        problems.add(0, f"files of type {suffix or '(none)'} aren't read.", "Use .csv, .jsonl, .json or .yaml.")
+        problems.add(
+            0, f"files of type {suffix or '(none)'} aren't read.", "Use .csv, .jsonl, .json, .yaml or .parquet."
+        )
     problems.raise_any()
     if not rows:
         problems.add(0, f"no {what}: there is nothing under the header.", f"Give it one line for each of the {what}.")
@@ -285,8 +291,8 @@ def text_value(row: TableRow, column: str | None, problems: Problems) -> str:
     return text
 
 
-def list_value(row: TableRow, column: str | None, problems: Problems) -> tuple[str, ...]:
-    """Return the values of a list: a JSON list, or text with ``|`` between; repeats and empty ones are left out."""
+def list_value(row: TableRow, column: str | None, problems: Problems, separator: str = "|") -> tuple[str, ...]:
+    """Return the values of a list: a list, or text with a separator between; repeats and empty ones are left out."""
     value = row.values.get(column) if column is not None else None
     if isinstance(value, list):
         parts = []
@@ -296,7 +302,7 @@ def list_value(row: TableRow, column: str | None, problems: Problems) -> tuple[s
             else:
                 problems.add(row.line, f'"{column}" must be a list of texts, not of {type(item).__name__}.')
     else:
-        parts = text_value(row, column, problems).split("|")
+        parts = text_value(row, column, problems).split(separator)
     return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 

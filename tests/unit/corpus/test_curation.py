@@ -1,15 +1,10 @@
 """From raw candidates to a question set: what goes, why, and what is flagged."""
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transplantqa.corpus.curate_command import main
-from transplantqa.corpus.curation import curate, personal_data, step_counts
-from transplantqa.corpus.questions import QuestionFile
+from transplantqa.corpus.curation import Limits, curate, personal_data, step_counts
 from transplantqa.records import Question
 
 
@@ -44,6 +39,10 @@ def test_what_can_not_be_asked_is_no_question(text: str) -> None:
         ("I am MRN 1234567, is my result in?", "record number"),
         ("Did Dr. Smith say that I can drive?", "name"),
         ("Can a 54-year-old get a kidney?", "age"),
+        ("I am 54 and tired, can I drive?", "age"),
+        ("Since March 3, 2024 I itch, is that normal?", "date"),
+        ("On 3 May I had surgery, may I swim?", "date"),
+        ("My SSN? 123-45-6789, is that needed?", "social security number"),
     ],
 )
 def test_what_may_point_to_a_person_is_flagged(text: str, kind: str) -> None:
@@ -63,19 +62,32 @@ def test_every_candidate_ends_in_one_step_and_what_is_kept_is_kept_again(texts: 
     assert [decision.step for decision in curate(kept)] == ["kept"] * len(kept)
 
 
-def test_the_command_writes_a_question_file_and_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = tmp_path / "raw.csv"
-    source.write_text('id,text,groups\na,"When may I drive, and ""far""?",kidney|liver\nb,Thanks,\n', encoding="utf-8")
-    assert main([str(source), f"out={tmp_path / 'out'}"]) == 0
-    (question,) = QuestionFile(path=str(tmp_path / "out" / "questions.csv")).load()
-    log = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").read_text(encoding="utf-8").split("\n")[:-1]]
-    assert (question.question_id, question.text, question.groups) == (
-        "a",
-        'When may I drive, and "far"?',
-        ("kidney", "liver"),
-    )
-    assert [(line["question_id"], line["step"], line["why"]) for line in log] == [
-        ("a", "kept", ""),
-        ("b", "no question", "fewer than 3 words"),
+def test_articles_and_possessives_tell_no_two_questions_apart() -> None:
+    assert steps("How much may I drink after a transplant?", "How much may I drink after my transplant?") == [
+        "kept",
+        "near-duplicate",
     ]
-    assert "no question            1" in capsys.readouterr().out
+
+
+def test_the_kept_one_of_two_duplicates_takes_over_the_other_ones_groups() -> None:
+    kept, gone = curate(
+        [Question("a", "May I drive?", ("kidney",)), Question("b", "may I drive", ("liver",), ("life",))]
+    )
+    assert (kept.question.groups, kept.question.topics, gone.why) == (("kidney", "liver"), ("life",), "of a")
+
+
+def test_a_duplicate_of_a_general_question_leaves_it_general() -> None:
+    kept, _ = curate([Question("a", "May I drive?", ("kidney",)), Question("b", "May I drive?")])
+    assert kept.question.groups == ()
+
+
+def test_questions_of_different_groups_are_no_near_duplicates() -> None:
+    text = "How many weeks after the operation may I go back to work and lift heavy things"
+    found = curate([Question("a", f"{text}?", ("kidney",)), Question("b", f"{text} again?", ("liver",))])
+    assert [one.step for one in found] == ["kept", "kept"]
+
+
+def test_limits_can_be_set() -> None:
+    near = "May I drink coffee in the morning?", "May I drink alcohol in the morning?"
+    found = curate([Question(str(n), text) for n, text in enumerate(near)], Limits(near=0.5, min_words=2))
+    assert [one.step for one in found] == ["kept", "near-duplicate"]
