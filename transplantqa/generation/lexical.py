@@ -1,9 +1,8 @@
 """Words, stems, numbers and sentences of a text, without a model: what quotes, support and the rules judge share."""
 
 import re
-import unicodedata
-from functools import lru_cache
-from typing import Any
+
+from transplantqa.folding import fold, stemmer
 
 _FUNCTION_WORDS = (
     "a about after again all also am an and any are as at be because been before being between both but by can "
@@ -37,22 +36,14 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”\u2019)\]]*\s+(?=[\"'“\u2018(\[]
 _ABBREVIATION = re.compile(r"(?:^|[\s(\"'])(?:Dr|Mr|Mrs|Ms|St|No|vs|e\.g|i\.e|etc|approx|Fig|p|pp|a\.m|p\.m)\.$")
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    import Stemmer  # noqa: PLC0415 - a compiled library, loaded at first use
-
-    return Stemmer.Stemmer("english")
-
-
-@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return the Snowball English stem of one lower-case word."""
-    return str(_stemmer().stemWord(word))
+    return stemmer("english")(word)
 
 
 def normalise(text: str) -> str:
-    """Fold compatibility forms (ligatures, full width) and case, and make runs of whitespace one space."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Fold what looks the same (see ``fold``), and make runs of whitespace one space."""
+    return " ".join(fold(text).split())
 
 
 def words(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Sentence vectors from a small BERT-like ONNX model: the embedded default, with no torch."""
 
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -64,8 +65,13 @@ class OnnxEmbedder:
         }
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed questions: float32, shape (len(texts), dimensions), rows of unit length."""
-        return self._embed([self._query_prefix + text for text in texts])
+        """Embed questions: float32, shape (len(texts), dimensions), rows of unit length.
+
+        How many are longer than the window is said on the error stream.
+        """
+        prefixed = [self._query_prefix + text for text in texts]
+        self._say_long(prefixed)
+        return self._embed(prefixed)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages: float32, shape (len(texts), dimensions), rows of unit length."""
@@ -78,6 +84,15 @@ class OnnxEmbedder:
         for (index, _), hidden in zip(windows, self._token_vectors(windows), strict=True):
             rows[index].append(_unit(hidden[1:-1]))
         return [np.concatenate(parts) for parts in rows]
+
+    def _say_long(self, questions: Sequence[str]) -> None:
+        lengths = [len(ids) + 2 for ids in self._tokenizer.encode(list(questions))]
+        long = sum(length > self._window_tokens for length in lengths)
+        if long:
+            sys.stderr.write(
+                f"embedder: {long:,} questions are longer than its window of {self._window_tokens:,} tokens and are "
+                f"read in several windows, the longest of {max(lengths):,}\n"
+            )
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         windows = self._windows(texts)

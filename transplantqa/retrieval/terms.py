@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
+from transplantqa.folding import fold, stemmer
+
 Language = Literal[
     "danish",
     "dutch",
@@ -23,19 +25,11 @@ Language = Literal[
 ]
 """Snowball stemmer and stop words of that language; ``none`` uses neither."""
 
-INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 DIGIT_GROUP = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 ASCII_WORD = re.compile(r"\d+(?:\.\d+)*|[a-z][a-z0-9]*")
 """What ``_pattern`` finds in folded ASCII text, several times faster."""
 UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Kana and ideographs, written without spaces: each character is a term."""
-
-
-def normalise(text: str) -> str:
-    """Fold what looks the same: ligatures and widths (NFKC), composed and decomposed, case, invisible characters."""
-    if text.isascii():  # the same, several times faster
-        return text.lower()
-    return unicodedata.normalize("NFKC", INVISIBLE.sub("", text)).casefold()
 
 
 class TermAnalyzer:
@@ -48,7 +42,7 @@ class TermAnalyzer:
     def __init__(self, language: Language = "english") -> None:
         self.language = language
         self._stop = _stop_words(language)
-        self._stem = _stemmer(language)
+        self._stem: Callable[[str], str] = str if language == "none" else stemmer(language)
         self._known: dict[str, str | None] = {}
 
     def terms(self, text: str) -> list[str]:
@@ -58,7 +52,7 @@ class TermAnalyzer:
 
     def words(self, text: str) -> list[str]:
         """Return the folded words of ``text`` in order, stop words too; ``term`` makes terms of them."""
-        plain = normalise(text)
+        plain = fold(text)
         plain = DIGIT_GROUP.sub("", plain) if "," in plain else plain
         return (ASCII_WORD if plain.isascii() else _pattern()).findall(plain)
 
@@ -82,14 +76,4 @@ def _stop_words(language: Language) -> frozenset[str]:
     from bm25s import stopwords  # noqa: PLC0415
 
     name = "STOPWORDS_EN_PLUS" if language == "english" else f"STOPWORDS_{language.upper()}"
-    return frozenset(normalise(word) for word in getattr(stopwords, name))
-
-
-@cache
-def _stemmer(language: Language) -> Callable[[str], str]:
-    if language == "none":
-        return str
-    from Stemmer import Stemmer  # noqa: PLC0415
-
-    stem: Callable[[str], str] = Stemmer(language).stemWord
-    return stem
+    return frozenset(fold(word) for word in getattr(stopwords, name))

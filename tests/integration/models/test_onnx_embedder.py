@@ -60,3 +60,16 @@ def test_a_file_that_is_no_model_is_refused_by_name(tmp_path: Path) -> None:
     broken.write_bytes(b"not a model")
     with pytest.raises(ModelError, match=r"broken\.onnx"):
         OnnxEmbedder(weights=str(broken)).embed_queries(["x"])
+
+
+def test_a_question_longer_than_the_window_is_said_and_read_to_its_end(
+    embedder: OnnxEmbedder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = "What should I do when I feel unwell? " * 40
+    first, second = embedder.embed_queries([f"{start} aspirin", f"{start} grapefruit"])
+    assert "2 questions are longer than its window of 256 tokens and are read in several windows" in (
+        capsys.readouterr().err
+    )
+    assert not np.array_equal(first, second)
+    embedder.embed_queries(["aspirin"])
+    assert capsys.readouterr().err == ""

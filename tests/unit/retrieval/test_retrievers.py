@@ -1,8 +1,4 @@
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -321,28 +317,3 @@ def test_what_changes_evidence_is_in_the_identity(embedder: Embedder, setting: s
     changed: dict[str, Any] = {setting: 7}
     plain = Hybrid(embedder=embedder, reranker=None).identity()
     assert Hybrid(embedder=embedder, reranker=None, **changed).identity() != plain
-
-
-TIES = """
-from transplantqa.records import Chunk, Document, Question, Section
-from transplantqa.retrieval import BM25, SourceDocument
-from transplantqa.retrieval.table import read_evidence
-text = "take the tablet"
-sections = [Section(f"s{i}", "d", i, 1, "H", ("H",), 1, 1, text, 3) for i in range(9)]
-chunks = [Chunk(f"c{i}", "d", f"s{i}", i, 1, 1, 0, len(text), text, 3) for i in (3, 1, 8, 0, 2, 7, 5, 4, 6)]
-document = Document("d", "A", "g", None, "T", None, "f", "0", 1, 135, 27, None, True, "accept")
-source = SourceDocument(document, tuple(sections), tuple(chunks))
-(evidence,) = read_evidence(BM25().retrieve([Question("q", "tablet")], source))
-print([one.chunk_id for one in evidence.candidates])
-"""
-
-
-def test_ties_are_ordered_by_chunk_id_whatever_the_hash_seed(tmp_path: Path) -> None:
-    def output(seed: str) -> str:
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
-            [sys.executable, "-c", TIES], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    assert {output(seed) for seed in ("0", "1")} == {str([f"c{at}" for at in range(9)])}
