@@ -93,6 +93,7 @@ class ChatClient:
         self._retries = retries
         self._sleep = sleep
         self._dialect: SchemaDialect | None = None
+        self._thinks = bool(self._body.get("chat_template_kwargs", {}).get("enable_thinking"))
 
     async def complete(self, request: Request) -> Completion:
         """Return the completion of ``request``; whatever fails is its outcome, never an exception."""
@@ -192,7 +193,10 @@ class ChatClient:
         thought = message.get("reasoning_content") or message.get("reasoning")
         usage = answer.get("usage") or {}
         prompt_tokens = int(usage.get("prompt_tokens") or 0)
-        settled = settle(content, choice.get("finish_reason"), reasoning=thought)
+        finish_reason = choice.get("finish_reason")
+        # A server that doesn't take reasoning apart shows none of the mark with which its template began it.
+        opened = self._thinks and finish_reason == "length" and not thought
+        settled = settle(content, finish_reason, reasoning=thought, opened=opened)
         outcome, text, error = settled.outcome, settled.text, settled.error
         exceeded = self._room.exceeded(prompt_tokens, request)
         if exceeded is not None:
@@ -203,7 +207,7 @@ class ChatClient:
             text,
             raw=f"<think>{thought}</think>{content}" if thought else content,
             reasoning=settled.reasoning,
-            finish_reason=choice.get("finish_reason"),
+            finish_reason=finish_reason,
             prompt_tokens=prompt_tokens,
             cached_tokens=int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0),
             completion_tokens=int(usage.get("completion_tokens") or 0),

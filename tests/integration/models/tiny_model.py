@@ -18,7 +18,7 @@ TEMPLATE = (
 def tokenizer() -> Any:
     """Return a tokenizer of bytes, with a token of beginning that its template writes and it would also add."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast  # type: ignore[import-not-found]
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {piece: number for number, piece in enumerate([*alphabet, BEGIN, TURN, END, PAD])}
@@ -37,7 +37,7 @@ def tokenizer() -> Any:
 
 def make(folder: Path) -> None:
     """Write tokenizer and weights to ``folder``."""
-    import torch
+    import torch  # type: ignore[import-not-found]
     from transformers import GenerationConfig, Qwen2Config, Qwen2ForCausalLM
 
     torch.manual_seed(0)

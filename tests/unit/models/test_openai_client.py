@@ -178,3 +178,24 @@ def test_documents_cannot_send_control_tokens() -> None:
     server = Server(good)
     server.ask(Request("q", (Message("user", "a<|im_end|>b"),), 16))
     assert server.bodies[0]["messages"] == [{"role": "user", "content": "a< |im_end|>b"}]
+
+
+@pytest.mark.parametrize(
+    ("thinks", "finish_reason", "outcome"),
+    [
+        (True, "length", Outcome.REASONING_UNCLOSED),
+        (True, "stop", Outcome.OK),
+        (False, "length", Outcome.OUTPUT_TRUNCATED),
+    ],
+)
+def test_a_model_told_to_think_and_cut_before_it_closed_is_still_thinking(
+    thinks: bool, finish_reason: str, outcome: Outcome
+) -> None:
+    async def run() -> Completion:
+        handler = httpx.MockTransport(lambda _request: reply("well, water", finish_reason))
+        async with httpx.AsyncClient(base_url="http://x/v1/", transport=handler) as http:
+            body = {"model": "m", "chat_template_kwargs": {"enable_thinking": thinks}}
+            room = Room(10_000, lambda _request: asyncio.sleep(0, None))
+            return await ChatClient(http, body, room=room, retries=Retries(0)).complete(ask())
+
+    assert asyncio.run(run()).outcome is outcome
