@@ -151,8 +151,11 @@ def closing_line(found: list[ShardStatus]) -> str:
     left = sum(share.missing + share.stale + (share.waiting or 0) for share in found)
     if not left and len({share.stage for share in found}) == len(_STAGES) and all(s.waiting == 0 for s in found):
         return "All units are done: `transplantqa run` with the same arguments analyses them."
-    first = next((share.stage for share in found if share.missing or share.stale), "retrieve")
+    unfinished = [share for share in found if share.missing or share.stale]
+    todo = unfinished[0].stage if unfinished else "retrieve"
+    shards = [share.shard for share in unfinished if share.stage == todo and share.shard is not None]
+    of = f" shard.count={shards[0].count} shard.index=" if shards else ""
     return (
-        f"{left:,} units are left, and those that can only be planned when the stage above is done (waiting, ?). "
-        f"Next: {first}."
+        f"{left:,} units are left, and those that can only be planned when the stage above is done (waiting, ?).\n"
+        f"Next: transplantqa run <the same arguments> stages=[{todo}]{of}{'|'.join(str(s.index) for s in shards)}"
     )

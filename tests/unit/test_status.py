@@ -10,7 +10,8 @@ from omegaconf import OmegaConf
 from transplantqa.cli import main
 from transplantqa.config import RunConfig, conf_dir
 from transplantqa.errors import EXIT_OK, ConfigError
-from transplantqa.status import ShardStatus, survey
+from transplantqa.status import ShardStatus, closing_line, survey
+from transplantqa.store import Shard
 
 SLICE = ("experiment=tiny", "debug=scripted", "embedder=minilm", "retriever=bm25", "tracking=none")
 Survey = Callable[..., dict[tuple[str, int], ShardStatus]]
@@ -68,6 +69,18 @@ def test_the_command_prints_each_stage_and_ends_well(capsys: pytest.CaptureFixtu
     shown = capsys.readouterr().out
     assert all(stage in shown for stage in ("ingest", "retrieve", "generate", "compare"))
     assert "All units are done" in shown
+
+
+def test_what_to_do_next_names_the_first_unfinished_stage_and_its_shards() -> None:
+    def share(stage: str, index: int, missing: int) -> ShardStatus:
+        return ShardStatus(stage, Shard(index, 3), planned=5, done=5 - missing, failed={}, missing=missing, stale=0)
+
+    found = [
+        share(stage, index, missing) for stage in ("retrieve", "generate") for index, missing in enumerate((0, 2, 1))
+    ]
+    line = closing_line(found)
+    assert line.startswith("6 units are left")
+    assert line.endswith("stages=[retrieve] shard.count=3 shard.index=1|2")
 
 
 def test_the_status_of_a_sweep_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

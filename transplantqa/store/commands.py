@@ -62,7 +62,7 @@ def explained(a: Side, b: Side) -> list[str]:
     """Return in lines what tells two sides apart."""
     if a.run is None and b.run is None and a.methods.keys() != b.methods.keys():
         return [f"{a.name} and {b.name} are methods of different stages: {', '.join([*a.methods, *b.methods])}."]
-    lines: list[str] = []
+    lines = [f"{a.name} / {b.name}"]
     for stage in (stage for stage in TABLES if stage in a.methods and stage in b.methods):
         found = differences(a.methods[stage].identity, b.methods[stage].identity)
         lines.append(f"{stage}: {'the same method' if not found else f'{len(found)} differ'}")
@@ -70,7 +70,7 @@ def explained(a: Side, b: Side) -> list[str]:
     if a.run is not None and b.run is not None:
         same = a.run.plan_sha256 == b.run.plan_sha256
         lines.append(f"plan: {'the same' if same else 'other questions, documents or texts of them'}")
-    return lines or [f"{a.name} and {b.name} have no stage in common."]
+    return lines if len(lines) > 1 else [f"{a.name} and {b.name} have no stage in common."]
 
 
 def find_side(root: Path, reference: str) -> Side:
