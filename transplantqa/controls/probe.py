@@ -62,7 +62,9 @@ def probe(shop: Workshop, reopened: Reopened, size: ProbeSize, gold_silent: Mapp
 
 def _drawn(reopened: Reopened, size: ProbeSize) -> tuple[list[Drawn[CellKey]], list[Drawn[CellKey]]]:
     """Draw silent and answered cells by route, group and institution."""
-    by_name = {SEPARATOR.join(cell): cell for cell in reopened.answers if cell[1] in reopened.readings.sources}
+    sources = reopened.readings.sources
+    with_text = {name for name, one in sources.items() if any(section.text.strip() for section in one.sections)}
+    by_name = {SEPARATOR.join(cell): cell for cell in reopened.answers if cell[1] in with_text}
     strata = {name: _stratum(reopened, cell) for name, cell in by_name.items()}
     kinds = ((SILENT_OUTCOMES, size.silent_cells), (frozenset({Outcome.OK}), size.answered_cells))
     silent, answered = (

@@ -22,6 +22,8 @@ USAGE = "transplantqa robustness RUN RUN [RUN ...] | sweep=ID  [artifacts=DIR]"
 FILE = "robustness.json"
 PROSE = "robustness.md"
 ID_CHARACTERS = 16
+PIPED_WIDTH = 160
+"""Columns of a table that goes into a file or another program."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -118,6 +120,8 @@ def report_and_show(artifacts: Path, runs: Sequence[JudgedRun]) -> Path:
     write_atomically(folder / FILE, json_bytes(report))
     write_atomically(folder / PROSE, ("\n".join(lines(report)) + "\n").encode("utf-8"))
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPED_WIDTH)
     console.print(_table(report))
     for line in [*lines(report), f"  {folder / FILE}", f"  {folder / PROSE}"]:
         console.print(Text(plain(line)), soft_wrap=True)
@@ -130,7 +134,7 @@ def _table(report: Mapping[str, Any]) -> Table:
     )
     heads = ("judge", "prompt", "model", "order", "citations", "pairs", "divergent", "any", "parsed", "intransitive")
     for name in heads:
-        table.add_column(name, justify="left" if name in FACTORS else "right")
+        table.add_column(name, justify="left" if name in FACTORS else "right", overflow="fold")
     for run in report["runs"]:
         factors, headline, three = run["factors"], run["headline"], run["triads"]
         table.add_row(
