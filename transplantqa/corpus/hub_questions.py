@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -52,7 +52,7 @@ class HubQuestions:
         self.file = file
         self.group_names: Mapping[str, str | None] = group_names or {}
         self.gold = None if gold is None else located(gold)
-        self._reader = {
+        self._reader: dict[str, Any] = {
             "columns": columns,
             "ids": ids,
             "separator": separator,
@@ -66,12 +66,12 @@ class HubQuestions:
         """Return the questions in the order of the file, or of ``select``.
 
         Raises:
-            InputError: there is no such dataset or file, or with every problem of the file, and how to name its columns.
+            InputError: there is no such dataset or file; or every problem of the file, and how to name its columns.
             HubUnavailableError: the Hub doesn't answer.
         """
         path = self._fetch()
         try:
-            found = QuestionFile(path=str(path), **self._reader).load()  # type: ignore[arg-type] - checked above
+            found = QuestionFile(path=str(path), **self._reader).load()
         except InputError as error:
             fields = ", ".join(COLUMNS)
             raise InputError(

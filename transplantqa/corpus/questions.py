@@ -40,7 +40,7 @@ class QuestionFile:
         separator: what stands between several groups, topics or sub-topics in one value.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a configuration's keys
         self,
         *,
         path: str,

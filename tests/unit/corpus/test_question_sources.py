@@ -58,7 +58,7 @@ def test_questions_without_ids_are_named_by_their_text(tmp_path: Path) -> None:
     path.write_text("question,organ\nMay I drive?,Kidney;Heart\n", encoding="utf-8")
     source = QuestionFile(path=str(path), ids="text", columns={"groups": "organ"}, separator=";")
     # printf 'May I drive?' | sha256sum
-    assert source.load() == (Question("q_93edde4f50a4", "May I drive?", ("Kidney", "Heart")),)
+    assert source.load() == (Question("q_018178f1c2bd", "May I drive?", ("Kidney", "Heart")),)
 
 
 def test_groups_of_a_dataset_get_the_documents_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
