@@ -32,8 +32,20 @@ def stated(**changes: Any) -> str:
         stated(label=" divergent "),
         '{"label": "DIVERGENT", "rationale": "line one\nline\ttwo"}',
         f'{{"note": 1}} {stated()}',
+        stated(reasoning='Not {"label": "CONSISTENT"}, nor "label": "ABSENT".'),
     ],
-    ids=["plain", "fenced", "prose", "decoy", "no opening tag", "repeated", "spelling", "raw newline", "other object"],
+    ids=[
+        "plain",
+        "fenced",
+        "prose",
+        "decoy in thoughts",
+        "no opening tag",
+        "repeated",
+        "spelling",
+        "raw newline",
+        "other object",
+        "decoy in the reasoning",
+    ],
 )
 def test_a_label_stated_once_is_read(raw: str) -> None:
     assert parse(raw).label is Label.DIVERGENT
