@@ -130,7 +130,8 @@ class Audit:
             "judgements": judgements,
         }
         run = self.write(system, run_id=f"{system}-run", rows=rows)
-        record = {**run.record, "fingerprints": {"generate": "f" * 64, "compare": judge}}
+        facts = {"created": "2026-01-01T00:00:00+00:00", "plan_sha256": "0" * 64}
+        record = {**run.record, **facts, "fingerprints": {"generate": "f" * 64, "compare": judge}}
         (run.path / "run.json").write_text(json.dumps(record), encoding="utf-8")
         return RunFolder(run.path)
 
