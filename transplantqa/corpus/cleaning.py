@@ -43,6 +43,7 @@ _CONTENTS_TITLE = re.compile(
 _CONTENTS_ENTRY = re.compile(
     r"^(?P<title>\S.*?)(?P<leader>[\s.…·_|]*[\s.…·_|])(?P<page>\d{1,4}|[ivxlc]{1,6})$", re.IGNORECASE
 )
+_ENTRY_END = frozenset("0123456789ivxlcIVXLC")
 _LEADER = re.compile(r"(?:[.…·_]\s?){3,}|…{2,}")
 EDGE = 0.14
 """Share of the page's height, from either edge, in which running heads and page numbers are looked for."""
@@ -68,6 +69,8 @@ def plain(text: str) -> str:
     Characters that show nothing (soft hyphens, zero-width marks, controls) go. Fractions, superscripts and symbols stay
     as they are: ``½`` stays one character.
     """
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     text = _PRESENTATION.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
     text = _IGNORABLE.sub("", _SPACES.sub(" ", text))
     return unicodedata.normalize("NFC", text).strip()
@@ -215,11 +218,16 @@ def drop_contents(pages: Sequence[list["Line"]]) -> list[Removed]:
 
 def _contents_run(page: Sequence["Line"], *, carried: bool, limit: int) -> tuple[int, int, bool]:
     """Return (first, end) of the table of contents on a page, and whether it reaches the page's last line."""
-    title = next((i for i, line in enumerate(page) if _CONTENTS_TITLE.match(line.text)), None)
+    title = next((i for i, line in enumerate(page) if len(line.text) < 60 and _CONTENTS_TITLE.match(line.text)), None)
     start = 0 if carried else title + 1 if title is not None else None
     if start is None:
         start = next(
-            (i for i, line in enumerate(page) if _LEADER.search(line.text) and _CONTENTS_ENTRY.match(line.text)), None
+            (
+                i
+                for i, line in enumerate(page)
+                if line.text[-1] in _ENTRY_END and _LEADER.search(line.text) and _CONTENTS_ENTRY.match(line.text)
+            ),
+            None,
         )
         if start is None:
             return 0, 0, False

@@ -1,8 +1,10 @@
 """Read a PDF into an ``Extraction``. Runs in the worker process: light imports only."""
 
+import gc
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,9 +74,22 @@ def read_pdf(path: Path, max_pages: int, ocr: OcrRequest | None = None) -> Extra
             return Extraction(
                 page_count=count, failure=f"{count:,} pages, more than the limit of {max_pages:,} (corpus.max_pages)"
             )
-        return _read(document, count, path, ocr)
+        with _no_cycles_sought():
+            return _read(document, count, path, ocr)
     finally:
         document.close()
+
+
+@contextmanager
+def _no_cycles_sought() -> Iterator[None]:
+    """Keep the garbage collector from walking a document's many objects again and again: they form no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _forget_last_error() -> None:
@@ -92,7 +107,8 @@ def _read(document: Handle, count: int, path: Path, ocr: OcrRequest | None) -> E
     marks = {}
     if document.is_tagged():
         marks = {number: _marks(document, number) for number, text in enumerate(texts, start=1) if text is not None}
-    words = vocabulary(_unbroken(texts))
+    hyphens = any(fragment.hyphen for text in texts if text for fragment in text.fragments)
+    words = vocabulary(_unbroken(texts)) if hyphens else frozenset()
     removed: list[Removed] = []
     pages = [_lines(text, number, words, removed) for number, text in enumerate(texts, start=1)]
     removed += drop_running(pages)

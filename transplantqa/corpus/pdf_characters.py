@@ -113,8 +113,10 @@ class Characters:
         matrix = self._matrix
         _matrix_of(self.page, index, self._matrix_at)
         size = _size_of(self.page, index) * math.hypot(matrix.c, matrix.d)
-        angle = math.degrees(math.atan2(matrix.b, matrix.a))
-        turn = round(angle / 90) % 4 if abs(angle / 90 - round(angle / 90)) < 0.06 else -1
+        turn = 0
+        if matrix.b or matrix.a <= 0:
+            quarters = math.degrees(math.atan2(matrix.b, matrix.a)) / 90
+            turn = round(quarters) % 4 if abs(quarters - round(quarters)) < 0.06 else -1
         font = _font_of(text_object) if text_object else None
         if font is None or font not in self._bold:
             self._bold[font] = self._is_bold(index)
@@ -132,7 +134,7 @@ class Characters:
     def _baseline(self, index: int, turn: int) -> float:
         _origin_of(self.page, index, *self._slots[4:])
         x, y = self._doubles[4], self._doubles[5]
-        return {1: -x, 2: -y, 3: x}.get(turn, y)
+        return (y, -x, -y, x)[turn] if turn >= 0 else y
 
     def span(self, first: int, last: int, turn: int) -> tuple[float, float]:
         """Return (x0, x1) of the characters ``first``..``last`` in the frame of ``turn``.

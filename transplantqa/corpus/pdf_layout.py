@@ -33,11 +33,15 @@ class Row:
     @property
     def x0(self) -> float:
         """Left edge."""
+        if len(self.cells) == 1 and len(self.cells[0]) == 1:
+            return self.cells[0][0].x0
         return min(fragment.x0 for fragment in self.fragments)
 
     @property
     def x1(self) -> float:
         """Right edge."""
+        if len(self.cells) == 1 and len(self.cells[0]) == 1:
+            return self.cells[0][0].x1
         return max(fragment.x1 for fragment in self.fragments)
 
     @property
@@ -74,7 +78,12 @@ class Block:
 
     def add(self, row: Row) -> None:
         """Append a row below."""
-        x0, x1, top, bottom = row.x0, row.x1, row.top, row.bottom
+        if len(row.cells) == 1 and len(row.cells[0]) == 1:
+            line = row.cells[0][0]
+            x0, x1 = line.x0, line.x1
+            top, bottom = line.base + 0.75 * line.size, line.base - 0.25 * line.size
+        else:
+            x0, x1, top, bottom = row.x0, row.x1, row.top, row.bottom
         if not self.rows:
             self.x0, self.x1, self.top, self.bottom = x0, x1, top, bottom
         self.x0, self.x1 = min(self.x0, x0), max(self.x1, x1)
@@ -103,6 +112,8 @@ def _split_at_columns(fragments: Sequence[Fragment]) -> list[Fragment]:
     for fragment in fragments:
         edges[round(fragment.base)] = min(fragment.x0, edges.get(round(fragment.base), fragment.x0))
     lefts = Counter(round(2 * f.x0) for f in fragments if f.x0 > edges[round(f.base)])
+    if max(lefts.values(), default=0) < 2:
+        return list(fragments)
     result = []
     for fragment in fragments:
         pairs = zip(fragment.ends, fragment.starts[1:], strict=False)
@@ -288,6 +299,8 @@ def _follows(block: Block, row: Row) -> bool:
 
 
 def _is_bold(row: Row) -> bool:
+    if len(row.cells) == 1 and len(row.cells[0]) == 1:
+        return row.cells[0][0].bold_share > BOLD
     return all(fragment.bold_share > BOLD for fragment in row.fragments)
 
 

@@ -29,6 +29,9 @@ _ODD = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 _NOTE_MARK = re.compile(r"^[\d,*†‡§ ]{1,5}$")
 _HYPHENS = ("-", "\u00ad", "\u2010")
 
+MAX_SAME = 200
+"""Places of one text on a page that a fragment is compared with, the last ones. Ours: so that time stays in line."""
+
 
 class CrowdedPageError(ValueError):
     """A page has more than ``MAX_CHARACTERS``."""
@@ -93,17 +96,15 @@ class PageText:
 
 def without_doubles(fragments: Sequence[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
     """Return the fragments without those drawn again at the same place (shadows, doubled layers), and these."""
-    places: dict[tuple[str, int, int, int], list[Fragment]] = {}
+    seen: dict[tuple[str, int], list[Fragment]] = {}
     kept: list[Fragment] = []
     doubles: list[Fragment] = []
     for fragment in fragments:
-        near = 0.25 * fragment.size
-        column, row = round(fragment.x0 / near), round(fragment.base / near)
-        around = [(fragment.text, fragment.turn, column + x, row + y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
-        if any(_same_place(fragment, other) for place in around for other in places.get(place, ())):
+        same = seen.setdefault((fragment.text, fragment.turn), [])
+        if any(_same_place(fragment, other) for other in same[-MAX_SAME:]):
             doubles.append(fragment)
             continue
-        places.setdefault((fragment.text, fragment.turn, column, row), []).append(fragment)
+        same.append(fragment)
         kept.append(fragment)
     return kept, doubles
 
