@@ -131,9 +131,17 @@ def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     words: list[str] = []
     others: list[str] = []
     for argument, before in zip(arguments, ["", *arguments], strict=False):
-        is_word = "=" not in argument and not argument.startswith("-") and before not in _TAKE_A_VALUE
+        is_word = not argument.startswith("-") and before not in _TAKE_A_VALUE and not _is_override(argument)
         (words if is_word else others).append(argument)
     return words, list(_with_quoted_run(others))
+
+
+def _is_override(argument: str) -> bool:
+    """Tell ``bootstrap.seed=1`` from the name of a system or file that holds a "="."""
+    key, separator, _ = argument.partition("=")
+    return bool(separator) and (
+        "." in key or key.startswith(("+", "~", "hydra/")) or key in ValidateConfig.model_fields
+    )
 
 
 def _with_quoted_run(arguments: Sequence[str]) -> Iterator[str]:

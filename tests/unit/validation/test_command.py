@@ -28,7 +28,15 @@ def test_plain_words_are_the_run_the_files_or_the_runs() -> None:
         "-cd",
         "mine",
     ]
-    assert hydra_arguments(["compare", "x=1"]) == ["action=compare", "x=1"]
+    assert hydra_arguments(
+        ["compare", "base_k=1", "base_k=2", "bootstrap.seed=3", "artifacts=x", "+spellings.a=ABSENT"]
+    ) == [
+        "action=compare",
+        "runs=['base_k=1','base_k=2']",
+        "bootstrap.seed=3",
+        "artifacts=x",
+        "+spellings.a=ABSENT",
+    ]
 
 
 @pytest.mark.parametrize("arguments", [[], ["smaple"], ["run=x"]])
