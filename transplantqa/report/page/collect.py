@@ -6,15 +6,12 @@ from typing import Any
 import pyarrow.compute as pc
 import yaml
 
-from transplantqa import validation
-from transplantqa.analysis.contrast import TERMS
-from transplantqa.contrasts.folder import CONTRAST_FILE, ContrastFolder
-from transplantqa.errors import InputError
 from transplantqa.redaction import redact
 from transplantqa.report.corrected import corrected_rows
+from transplantqa.report.page.contrasted import contrasts_of
 from transplantqa.report.page.coverage import Coverage, coverage
 from transplantqa.report.page.detail import Bounds, Detail, detail
-from transplantqa.report.summary import HEADLINES, closing_summary, figure
+from transplantqa.report.summary import closing_summary, figure
 from transplantqa.report.text import plain
 from transplantqa.store.run_folder import RunFolder
 
@@ -22,7 +19,6 @@ Row = Mapping[str, Any]
 STRATA = {"group": "By group", "topic": "By topic", "scope": "By scope"}
 MOST_STRATA = 60
 MOST_INSTITUTIONS = 60
-MOST_CONTRASTS = 20
 MOST_LISTED_QUESTIONS = 2_000
 MOST_THEMES = 60
 MOST_FEATURES = 15
@@ -58,9 +54,8 @@ def page_content(run: RunFolder, bounds: Bounds) -> dict[str, Any]:
         "themes": _themes(run),
         "prediction": _prediction(run),
         "sensitivity": _sensitivity(run),
-        "validated": _validated(run),
         "corrected": corrected_rows(run),
-        "contrasts": _contrasts(run),
+        "contrasts": contrasts_of(run),
         "coverage": grid,
         "detail": details,
         "bounds": bounds,
@@ -135,12 +130,6 @@ def _cell(row: Row | None) -> dict[str, Any] | None:
     return {"rate": row["divergence_rate"], "conflicts": row["conflicts"], "visible": row["visible"]}
 
 
-def _validated(run: RunFolder) -> str:
-    """Return in a line how the judge agrees with people; empty where nobody has looked."""
-    found = validation.of_run(run)
-    return "" if found is None else validation.describe(found)
-
-
 def _dependence(run: RunFolder) -> list[Row]:
     """Return every question's source-dependence and its parts, the highest first."""
     if not run.has_table("by_questions"):
@@ -182,42 +171,6 @@ def _sensitivity(run: RunFolder) -> dict[str, Any]:
     hidden = sorted({row["hidden_conflict_rate"] for row in rows})
     rate = {(row["false_conflict_rate"], row["hidden_conflict_rate"]): row["any_divergence_rate"] for row in rows}
     return {"hidden": hidden, "rows": [(chance, [rate[chance, other] for other in hidden]) for chance in false]}
-
-
-def _contrasts(run: RunFolder) -> list[dict[str, Any]]:
-    """Return the contrasts under the same artifacts folder that this run is a side of, by id."""
-    found = []
-    for file in sorted(run.path.parent.parent.glob(f"contrasts/*/{CONTRAST_FILE}")):
-        contrast = ContrastFolder(file.parent)
-        try:
-            record = contrast.record
-        except InputError:  # another folder's damage is no reason to leave a run without its page
-            continue
-        if run.run_id not in {record["baseline"]["run_id"], record["candidate"]["run_id"]}:
-            continue
-        terms = {name: contrast.metrics.get(f"term/any_divergence_rate/{name}") for name in ("change", *TERMS)}
-        found.append(
-            {
-                "id": contrast.contrast_id,
-                "term_rows": contrast.rows("terms"),
-                "baseline": record["baseline"]["system"],
-                "candidate": record["candidate"]["system"],
-                "statement": record["components"]["statement"],
-                "path": str(contrast.path),
-                "deltas": [figure for name in HEADLINES if (figure := _delta(contrast.metrics, *name)) is not None],
-                "terms": {name.replace("_", " "): value for name, value in terms.items() if value is not None},
-            }
-        )
-    return found[:MOST_CONTRASTS]
-
-
-def _delta(metrics: Mapping[str, float], name: str, title: str) -> dict[str, Any] | None:
-    """Return one measure in both systems and its difference in points."""
-    if f"delta/{name}" not in metrics:
-        return None
-    parts = {part: metrics.get(f"delta/{name}_{part}") for part in ("lo", "hi")}
-    sides = {side: metrics[f"{side}/{name}"] for side in ("baseline", "candidate")}
-    return {"title": title, "points": metrics[f"delta/{name}"], **parts, **sides}
 
 
 def _made(run: RunFolder) -> dict[str, Any]:

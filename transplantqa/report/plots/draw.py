@@ -131,7 +131,7 @@ def decomposition(terms: Sequence[Row], rate: str) -> "Figure | None":
         return None
     figure, axes = _axes(0.8 + 0.3 * len(shown))
     places = np.arange(len(shown))[::-1]
-    colours = ["black" if row["term"] == "change" else (CONFLICT if row["points"] > 0 else ANSWERED) for row in shown]
+    colours = [SILENT if row["term"] == "change" else (CONFLICT if row["points"] > 0 else ANSWERED) for row in shown]
     axes.barh(places, [row["points"] for row in shown], color=colours, height=0.55, alpha=0.8)
     for place, row in zip(places, shown, strict=True):
         if row["low"] is not None:
