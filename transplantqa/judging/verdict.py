@@ -65,11 +65,13 @@ def label_schema() -> dict[str, Any]:
 
 def details_schema(topic_chars: int = 80) -> dict[str, Any]:
     """Return the JSON schema of a conflict's topic and significance."""
-    return _object(_details(topic_chars))
+    return _object({"divergence_topic": _text(topic_chars), "significance": _words(*get_args(Significance))})
 
 
 def group_schema(size: int, reasoning_chars: int, topic_chars: int = 60) -> dict[str, Any]:
     """Return the JSON schema of a group's verdicts: one object a number from "1" on, each with only what its label has.
+
+    Keys are short: every token of a reply is written once a pair.
 
     Args:
         size: verdicts.
@@ -78,17 +80,15 @@ def group_schema(size: int, reasoning_chars: int, topic_chars: int = 60) -> dict
     """
     before = {"reasoning": {"type": "string", "maxLength": reasoning_chars}} if reasoning_chars else {}
     agreement = {**before, "label": _words("CONSISTENT", "COMPLEMENTARY")}
-    conflict = {**before, "label": _words("DIVERGENT", "CONTRADICTORY"), **_details(topic_chars)}
+    details = {"topic": _text(topic_chars), "significance": _words(*get_args(Significance))}
+    conflict = {**before, "label": _words("DIVERGENT", "CONTRADICTORY"), **details}
     silence = {**before, "label": _words("ABSENT"), "silent_answer": _words(*get_args(Shown))}
     verdict = {"anyOf": [_object(agreement), _object(conflict), _object(silence)]}
     return _object({str(place): verdict for place in range(1, size + 1)})
 
 
-def _details(topic_chars: int) -> dict[str, Any]:
-    return {
-        "divergence_topic": {"type": "string", "minLength": 1, "maxLength": topic_chars},
-        "significance": _words(*get_args(Significance)),
-    }
+def _text(characters: int) -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "maxLength": characters}
 
 
 def _words(*allowed: str) -> dict[str, Any]:
