@@ -1,5 +1,6 @@
 """Questions from a file: CSV, JSON lines, a JSON list, Parquet."""
 
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -71,9 +72,10 @@ class QuestionFile:
         questions: dict[str, tuple[int, Question]] = {}
         for row in rows:
             question = self._question(row, columns, problems)
-            earlier = questions.get(question.question_id)
+            key = unicodedata.normalize("NFC", question.question_id)  # ids that look the same are the same
+            earlier = questions.get(key)
             if earlier is None:
-                questions[question.question_id] = (row.line, question)
+                questions[key] = (row.line, question)
             elif self.duplicates == "error" and question.question_id:
                 problems.add(
                     row.line,
@@ -81,7 +83,7 @@ class QuestionFile:
                     "Give each question its own id, or run with questions.duplicates=first to keep the first.",
                 )
         problems.raise_any()
-        chosen = self._selected({name: question for name, (_, question) in questions.items()})
+        chosen = self._selected({question.question_id: question for _, question in questions.values()})
         return chosen[: self.limit]
 
     def _accepted(self) -> dict[str, tuple[str, ...]]:

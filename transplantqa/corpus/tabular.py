@@ -15,6 +15,7 @@ from transplantqa.errors import InputError
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _DELIMITERS = (",", ";", "\t")
+_NAMED_DELIMITER = re.compile(r"sep=([,;\t])(?=\n)")
 
 
 Value = Any
@@ -113,7 +114,7 @@ def _load(path: Path, what: str) -> str:
             f"it looks like Latin-1 or Windows-1252.\n"
             f"Save it as UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 {path.name} > utf8_{path.name}"
         ) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\x1a")
 
 
 def _near_files(path: Path) -> str:
@@ -126,6 +127,9 @@ def _near_files(path: Path) -> str:
 def _csv_rows(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
     header_text = next(line for line in text.split("\n") if line.strip())
     delimiter = max(_DELIMITERS, key=lambda d: (header_text.count(d), -_DELIMITERS.index(d)))
+    if named := _NAMED_DELIMITER.match(text):  # a spreadsheet's own first line; blank, it keeps the count of lines
+        delimiter = named.group(1)
+        text = text[named.end() :]
     previous = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
     header: list[str] | None = None
@@ -137,8 +141,13 @@ def _csv_rows(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
                 continue
             if header is None:
                 header = [field.strip() for field in fields]
+                while not header[-1]:  # columns a spreadsheet has beside the table
+                    header.pop()
                 _check_header(header, line, problems)
-            elif len(fields) != len(header):
+                continue
+            while len(fields) > len(header) and not fields[-1].strip():
+                fields.pop()
+            if len(fields) != len(header):
                 problems.add(
                     line,
                     f"{len(fields)} fields, {len(header)} expected ({', '.join(header)}).",
@@ -159,7 +168,7 @@ def _csv_rows(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
 
 
 def _check_header(header: Sequence[str], line: int, problems: Problems) -> None:
-    for name in sorted({name for name in header if header.count(name) > 1}):
+    for name in sorted({name for name in header if name and header.count(name) > 1}):
         problems.add(line, f'the header names column "{name}" more than once.', "Give each column its own name.")
     if "" in header:
         problems.add(line, "the header has a column without a name.", "Name it, or take the column out.")
@@ -222,7 +231,7 @@ def _json(text: str, number: int, problems: Problems) -> Value:
             number, f"not valid JSON{where}: {error.msg}.", "Mend or take out this line; was the file cut short?"
         )
     except (ValueError, RecursionError) as error:
-        problems.add(number, f"not valid JSON: {error}.")
+        problems.add(number, f"not valid JSON: {error}.", "Mend or take out this line.")
     return None
 
 
@@ -287,7 +296,11 @@ def text_value(row: TableRow, column: str | None, problems: Problems) -> str:
         return ""
     text = str(value).strip()
     if _CONTROL.search(text) or any("\ud800" <= c <= "\udfff" for c in text):
-        problems.add(row.line, f'"{column}" has characters that are no text (control characters or half a character).')
+        problems.add(
+            row.line,
+            f'"{column}" has characters that are no text (control characters or half a character).',
+            "Take them out, or save the file again as UTF-8 text.",
+        )
     return text
 
 

@@ -210,3 +210,33 @@ def test_the_limit_on_field_size_of_the_csv_module_is_left_as_it_was(load: Load)
     before = csv.field_size_limit()
     load("id,text\nq1,One?\n")
     assert csv.field_size_limit() == before
+
+
+def test_columns_that_a_spreadsheet_leaves_empty_beside_the_table_are_passed_over(load: Load) -> None:
+    assert [q.text for q in load("id,text,,\nq1,May I drive?,,\nq2,May I swim?\n")] == ["May I drive?", "May I swim?"]
+
+
+def test_a_value_beside_the_table_is_told(load: Load) -> None:
+    with pytest.raises(InputError, match="line 2: 3 fields, 2 expected"):
+        load("id,text,\nq1,May I drive, today?\n")
+
+
+def test_the_delimiter_that_a_spreadsheet_names_is_used_and_lines_still_count(load: Load) -> None:
+    assert load("sep=;\nid;text\nq1;May I, or not?\n")[0].text == "May I, or not?"
+    with pytest.raises(InputError, match="line 3: the id is empty"):
+        load("sep=;\nid;text\n;May I?\n")
+
+
+def test_ids_that_look_the_same_are_the_same(load: Load) -> None:
+    with pytest.raises(InputError, match="was already used on line 2"):
+        load("id,text\n\u00e9,May I drive?\ne\u0301,May I swim?\n")
+
+
+def test_the_end_mark_of_old_systems_is_no_line(load: Load) -> None:
+    assert len(load("id,text\nq1,May I drive?\n\x1a")) == 1
+
+
+@pytest.mark.parametrize("text", ["May I \x00 drive?", "May I \x07 drive?"])
+def test_characters_that_are_no_text_are_told_with_a_remedy(load: Load, text: str) -> None:
+    with pytest.raises(InputError, match=r"line 2: \"text\" has characters that are no text.*\nTake them out"):
+        load(f"id,text\nq1,{text}\n")
