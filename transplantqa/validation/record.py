@@ -86,13 +86,17 @@ def flat_metrics(found: Validation | None) -> dict[str, float]:
 def measured(run: RunFolder) -> RunMetrics:
     """Return a run's measures with those of its judge's validation, and what that says against the judge.
 
+    People's word on the judge takes the place of what gold says against it.
+
     Raises:
         InputError: the run isn't finished, or the record can't be read.
     """
     measures, found = run.measures, of_run(run)
     if found is None:
         return measures
-    reasons = dict.fromkeys((*measures.not_an_instrument, *found.not_an_instrument))
+    superseded = _against_judge(run, measures.gold, "judge_gold_kappa") if "judge_kappa" in found.metrics else ()
+    kept = (reason for reason in measures.not_an_instrument if reason not in superseded)
+    reasons = dict.fromkeys((*kept, *found.not_an_instrument))
     return replace(measures, metrics={**measures.metrics, **found.metrics}, not_an_instrument=tuple(reasons))
 
 
@@ -125,6 +129,24 @@ def describe_run(run: RunFolder) -> str:
         pairs = f" of {metrics['judge_kappa_n']:.0f} judged pairs" if "judge_kappa_n" in metrics else ""
         return f"judge against people: {_kappa(metrics)}{pairs}"
     return describe(found)
+
+
+def against_judge(run: RunFolder, metrics: Mapping[str, float]) -> tuple[str, ...]:
+    """Return why a judge of these validation metrics is no instrument, by the thresholds of a run's analysis."""
+    return _against_judge(run, metrics, "judge_kappa")
+
+
+def _against_judge(run: RunFolder, figures: Mapping[str, float], name: str) -> tuple[str, ...]:
+    from transplantqa.analysis.instrument import not_an_instrument  # noqa: PLC0415
+    from transplantqa.analysis.settings import Analysis  # noqa: PLC0415
+
+    configured = run.config.get("analysis")
+    least = configured.get("min_judge_kappa") if isinstance(configured, Mapping) else None
+    settings = Analysis() if least is None else Analysis(min_judge_kappa=float(least))
+    named = {
+        key: int(value) if key.endswith("_n") else value for key, value in figures.items() if key in {name, f"{name}_n"}
+    }
+    return not_an_instrument(named, settings)
 
 
 def reference_labels(run: RunFolder) -> "pa.Table | None":

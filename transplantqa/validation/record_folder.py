@@ -9,8 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transplantqa.analysis.instrument import not_an_instrument
-from transplantqa.analysis.settings import Analysis
 from transplantqa.store.atomic import json_bytes, refusals, write_atomically
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.store.tables import HUMAN_LABELS
@@ -21,7 +19,7 @@ from transplantqa.validation.headline import flat
 from transplantqa.validation.items import items_of, spreadsheet
 from transplantqa.validation.page import annotation_page
 from transplantqa.validation.picture import confusion_pictures
-from transplantqa.validation.record import RECORD_FILE, Validation, judges_folder
+from transplantqa.validation.record import RECORD_FILE, Validation, against_judge, judges_folder
 from transplantqa.validation.reference import REFERENCE_FILE, reference_table
 from transplantqa.validation.resampling import Bootstrap
 from transplantqa.validation.sample_folder import SampleFolder
@@ -105,14 +103,8 @@ def _record(
         "significances_without_conflict": wrote.unplaced,
         "bootstrap": bootstrap.identity(),
         "metrics": metrics,
-        "not_an_instrument": list(not_an_instrument(metrics, _thresholds(run))),
+        "not_an_instrument": list(against_judge(run, metrics)),
     }
-
-
-def _thresholds(run: RunFolder) -> Analysis:
-    configured = run.config.get("analysis")
-    given = configured.get("min_judge_kappa") if isinstance(configured, Mapping) else None
-    return Analysis() if given is None else Analysis(min_judge_kappa=float(given))
 
 
 def _counted(found: Mapping[str, int]) -> dict[str, int]:
