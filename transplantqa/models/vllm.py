@@ -1,9 +1,10 @@
 """The offline vLLM engine, for GPUs: an extra (``pip install 'transplantqa[vllm]'``).
 
-Not exercised by the test suite beyond its import errors and its scheduling against a stand-in: it needs a GPU.
+Its contract is tested on vLLM's CPU build with a model of random weights (``.ci/engines``); on a GPU it never was.
 """
 
 import gc
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -15,18 +16,22 @@ from pydantic import Field
 from transplantqa.errors import ModelError
 from transplantqa.models.clock import SharedClock
 from transplantqa.models.messages import plain_messages
-from transplantqa.models.protocols import Completion, Identity, Request
+from transplantqa.models.protocols import Completion, Identity, PromptTokens, Request
 from transplantqa.models.reasoning import settle
 from transplantqa.models.sampling import Sampling
 from transplantqa.models.weights import model_facts
 from transplantqa.records import Outcome
 
+OPENING_TOKENS = 24
+"""Tokens at a prompt's end in which a template may open the reasoning; bytewise tokenizers need eight."""
+
 
 class VLLM:
     """One engine a process, its queue kept full: replies come in completion order (continuous batching).
 
-    Greedy replies can differ in rare last-bit ties with the batch they ran in; vLLM's batch-invariant mode
-    (``VLLM_BATCH_INVARIANT=1``) removes that where the hardware allows.
+    Greedy replies can differ in rare last-bit ties with the batch they ran in; ``determinism: batch_invariant`` removes
+    that where the hardware allows. Copies of the model on other GPUs (data parallel) are more shards of the run, a
+    process each: ``shard.count``.
 
     Args:
         model: Hub id or folder.
@@ -36,7 +41,11 @@ class VLLM:
         top_p: nucleus; of no effect when greedy.
         seed: of the engine and of sampling.
         reasoning: ``on`` or ``off`` sets ``enable_thinking`` for chat templates that know it.
-        tensor_parallel: GPUs that share one copy of the model; more copies are more shards of the run.
+        reasoning_parser: vLLM's name of the model's way to think (``qwen3``): with it a schema holds from the end of
+            the reasoning on; without it a reply with a schema has no room for reasoning.
+        determinism: ``batch_invariant`` asks vLLM for kernels whose results don't depend on the batch, which are slower
+            and need a recent GPU.
+        tensor_parallel: GPUs that share one copy of the model.
         gpu_memory_share: of each GPU's memory, for weights and cache.
         dtype: of the weights.
         in_flight: requests handed to the engine ahead of their replies; it schedules among them.
@@ -52,6 +61,8 @@ class VLLM:
         top_p: Annotated[float, Field(gt=0, le=1)] = 1.0,
         seed: Annotated[int, Field(ge=0, lt=2**32)] = 0,
         reasoning: Literal["default", "on", "off"] = "default",
+        reasoning_parser: str | None = None,
+        determinism: Literal["default", "batch_invariant"] = "default",
         tensor_parallel: Annotated[int, Field(ge=1)] = 1,
         gpu_memory_share: Annotated[float, Field(gt=0, le=1)] = 0.9,
         dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto",
@@ -62,6 +73,8 @@ class VLLM:
         self._revision = revision
         self._sampling = Sampling(temperature, top_p, seed)
         self._reasoning = reasoning
+        self._reasoning_parser = reasoning_parser
+        self._determinism = determinism
         self._tensor_parallel = tensor_parallel
         self._gpu_memory_share = gpu_memory_share
         self._dtype = dtype
@@ -80,11 +93,13 @@ class VLLM:
             "dtype": self._dtype,
             "context_tokens": self.context_tokens,
             "reasoning": self._reasoning,
+            "reasoning_parser": self._reasoning_parser,
+            "determinism": self._determinism,
             **self._sampling.identity(),
         }
 
     def count_tokens(self, text: str) -> int:
-        """Count the model's tokens of ``text``, without special tokens."""
+        """Count the model's tokens of ``text``, without special tokens; the engine isn't started for it."""
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Completion]:
@@ -98,24 +113,34 @@ class VLLM:
         started: dict[str, Request] = {}
         clock = SharedClock()
         exhausted = False
-        while started or not exhausted:
-            while not exhausted and len(started) < self._in_flight:
-                request = next(waiting, None)
-                if request is None:
-                    exhausted = True
-                    break
-                refused = self._submit(engine, request)
-                if refused is not None:
-                    yield refused
-                    continue
-                started[request.id] = request
-                clock.start(request.id)
-            if not started:
-                continue
-            for output in engine.step():
-                if output.finished:
-                    seconds = clock.stop(output.request_id)
-                    yield self._read(started.pop(output.request_id), seconds, output)
+        try:
+            while started or not exhausted:
+                while not exhausted and len(started) < self._in_flight:
+                    request = next(waiting, None)
+                    if request is None:
+                        exhausted = True
+                        break
+                    refused = self._submit(engine, request)
+                    if refused is not None:
+                        yield refused
+                        continue
+                    started[request.id] = request
+                    clock.start(request.id)
+                for output in engine.step() if started else ():
+                    if output.finished:
+                        seconds = clock.stop(output.request_id)
+                        yield self._read(started.pop(output.request_id), seconds, output)
+        finally:
+            if started:  # the caller stopped early
+                engine.abort_request(list(started))
+
+    def prompt_tokens(self, request: Request) -> PromptTokens | None:
+        """Return what the model would read; null where the template refuses the messages."""
+        try:
+            tokens = self._prompt(request)
+        except (ValueError, TypeError):
+            return None
+        return PromptTokens(tuple(tokens), self._tokenizer.bos_token_id)
 
     def close(self) -> None:
         """Release the GPU's memory; the next ``generate`` loads again."""
@@ -142,7 +167,7 @@ class VLLM:
             return Completion(request.id, Outcome.CONTEXT_OVERFLOW, "", prompt_tokens=len(tokens), error=error_text)
         try:
             engine.add_request(request.id, {"prompt_token_ids": tokens}, self._sampling_params(request))
-        except ValueError as error:
+        except _refusals() as error:
             return Completion(request.id, Outcome.ENGINE_ERROR, "", prompt_tokens=len(tokens), error=str(error))
         return None
 
@@ -169,7 +194,8 @@ class VLLM:
 
     def _read(self, request: Request, seconds: float, output: Any) -> Completion:
         reply = output.outputs[0]
-        settled = settle(reply.text, reply.finish_reason)
+        opened = self._tokenizer.decode(output.prompt_token_ids[-OPENING_TOKENS:]).rstrip().endswith("<think>")
+        settled = settle(reply.text, reply.finish_reason, opened=opened)
         return Completion(
             request.id,
             settled.outcome,
@@ -186,14 +212,28 @@ class VLLM:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return self._llm.get_tokenizer()
+        if "_llm" in self.__dict__:
+            return self._llm.get_tokenizer()
+        _engine_version()  # says how to install vLLM, which brings the tokenizers' library
+        from transformers import AutoTokenizer  # type: ignore[import-not-found]  # noqa: PLC0415
+
+        try:
+            return AutoTokenizer.from_pretrained(self._model, revision=self._revision)
+        except (OSError, ValueError) as error:
+            reason = str(error).partition("\n")[0]
+            raise ModelError(
+                f"the tokenizer of {self._model!r} can't be loaded ({reason}).\nCheck the model's id and revision."
+            ) from error
 
     @cached_property
     def _llm(self) -> Any:
+        if self._determinism == "batch_invariant":
+            os.environ["VLLM_BATCH_INVARIANT"] = "1"
         try:
             from vllm import LLM  # noqa: PLC0415
         except ImportError as error:
             raise _missing() from error
+        structured = {} if self._reasoning_parser is None else {"reasoning_parser": self._reasoning_parser}
         try:
             return LLM(
                 model=self._model,
@@ -205,13 +245,19 @@ class VLLM:
                 gpu_memory_utilization=self._gpu_memory_share,
                 enable_prefix_caching=True,
                 # Without it a weak model can fill its reply with white space that the grammar allows.
-                structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True},
+                structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True, **structured},
             )
         except (ValueError, OSError, RuntimeError) as error:
             raise ModelError(
                 f"vLLM can't load {self._model!r} with context_tokens={self.context_tokens} ({error}).\n"
                 "Check the model's id and revision; if memory is short, lower context_tokens or raise tensor_parallel."
             ) from error
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """Return what vLLM raises when it won't take a request; its own errors are no ValueErrors in every version."""
+    own = getattr(sys.modules.get("vllm.exceptions"), "VLLMValidationError", ValueError)
+    return (ValueError, own)
 
 
 def _engine_version() -> str:

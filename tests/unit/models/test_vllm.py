@@ -17,10 +17,14 @@ class Engine:
 
     waiting: list[str] = field(default_factory=list)
     most: int = 0
+    aborted: list[str] = field(default_factory=list)
 
     def add_request(self, identifier: str, _prompt: object, _params: object) -> None:
         self.waiting.append(identifier)
         self.most = max(self.most, len(self.waiting))
+
+    def abort_request(self, identifiers: list[str]) -> None:
+        self.aborted += identifiers
 
     def step(self) -> list[SimpleNamespace]:
         identifier = self.waiting.pop()
@@ -33,11 +37,17 @@ class Engine:
 
 
 class Tokens:
+    bos_token_id = 0
+    ending = "assistant"
+
     def apply_chat_template(self, messages: list[dict[str, str]], **_arguments: object) -> str:
         return messages[-1]["content"]
 
     def encode(self, text: str, add_special_tokens: bool) -> list[int]:
         return [0] * len(text.split())
+
+    def decode(self, tokens: list[int]) -> str:
+        return self.ending
 
 
 def engine_model(engine: Engine, **settings: int) -> VLLM:
@@ -77,3 +87,32 @@ def test_an_engine_closed_is_let_go() -> None:
     model = engine_model(Engine())
     model.close()
     assert "_llm" not in model.__dict__
+
+
+def test_a_caller_that_stops_early_leaves_nothing_in_the_engine() -> None:
+    engine = Engine()
+    stream = engine_model(engine, in_flight=3).generate(ask(str(number)) for number in range(5))
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    assert sorted(engine.aborted) == ["0", "1"]
+
+
+def test_reasoning_that_the_template_opened_may_end_without_having_been_opened_in_the_reply() -> None:
+    class Opens(Tokens):
+        ending = "assistant\n<think>\n"
+
+    class Cut(Engine):
+        def step(self) -> list[SimpleNamespace]:
+            (output,) = super().step()
+            output.outputs[0].text, output.outputs[0].finish_reason = "still at it", "length"
+            return [output]
+
+    model = engine_model(Cut())
+    model.__dict__["_tokenizer"] = Opens()
+    assert [reply.outcome for reply in model.generate([ask("a")])] == [Outcome.REASONING_UNCLOSED]
+
+
+def test_the_prompt_is_shown_with_its_token_of_beginning() -> None:
+    shown = engine_model(Engine()).prompt_tokens(ask("a", words=3))
+    assert shown is not None
+    assert (shown.ids, shown.begin) == ((0, 0, 0), 0)
