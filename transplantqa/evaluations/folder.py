@@ -21,7 +21,7 @@ from transplantqa.store.runs import RUN_FILE
 from transplantqa.workshop import Stage, StageSummary
 
 EVALUATION_FILE = "evaluation.json"
-RECORDED_PACKAGES = ("transplantqa", "onnxruntime", "bm25s", "numpy")
+RECORDED_PACKAGES = ("transplantqa", "onnxruntime", "bm25s", "ir-measures", "numpy")
 _SUFFIXES = {"value": "", "n": "_n", "low": "_lo", "high": "_hi"}
 _CHANGES = {"difference": "", "difference_n": "_n", "difference_low": "_lo", "difference_high": "_hi"}
 
