@@ -1,13 +1,40 @@
 """The page in a real headless Chromium."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
+from transplantqa.analysis import Analysis, AuditTables, audit, with_further_findings
 from transplantqa.report.page import write_page
+from transplantqa.store.run_folder import RunFolder
 
 HOSTILE = "<script>window.attacked=1</script></script><img src=x onerror='window.attacked=1'> javascript:attack()"
+
+
+class OneMeaning:
+    """An embedder to which all texts mean the same."""
+
+    def identity(self) -> Mapping[str, Any]:
+        return {}
+
+    def embed_queries(self, texts: Sequence[str]) -> Any:
+        return np.ones((len(texts), 1), np.float32)
+
+    embed_passages = embed_queries
+
+
+def measured(run: RunFolder) -> RunFolder:
+    """Give a run the tables of its findings, themes included."""
+    tables = AuditTables(**{name: run.table(name) for name in ("documents", "questions", "answers", "comparisons")})
+    settings = Analysis(bootstrap_replicates=20, permutations=0, embedder=OneMeaning())
+    for name, table in with_further_findings(tables, audit(tables, settings), settings).tables.items():
+        named = f"by_{name}" if name in {"questions", "documents"} else name
+        pq.write_table(table, run.table_path(named))
+    return run
 
 
 @pytest.fixture
@@ -18,16 +45,17 @@ def hostile_page(write_run: Any) -> Path:
     for row in rows["questions"]:
         row["topics"] = [HOSTILE]
     for row in rows["comparisons"]:
-        row["reasoning"] = HOSTILE
+        row |= {"reasoning": HOSTILE, "divergence_topic": HOSTILE}
     for row in rows["documents"]:
         row["institution"] = HOSTILE + row["document_id"]
-    return write_page(write_run(rows=rows))
+    return write_page(measured(write_run(rows=rows)))
 
 
 @pytest.mark.parametrize("width", [1200, 390])
 def test_it_opens_without_an_error_a_request_or_a_sideways_scroll(browser: Any, write_run: Any, width: int) -> None:
-    path = write_page(write_run())
+    path = write_page(measured(write_run()))
     browser.open(path, width)
+    assert browser.evaluate("document.querySelectorAll('figure svg').length") >= 4
     assert browser.problems == []
     assert set(browser.requests) == {path.as_uri()}
     assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
