@@ -26,7 +26,7 @@ def reread_judgements(shop: Workshop, stage: Stage, judge: Judge, groups: Groups
         return 0
     mine = stage.share(shop.shard)
     unfinished = stage.ledger.pending_table(mine, [Outcome.PARSE_FAILED])
-    rows = stage.ledger.current(unfinished.select(mine.column_names))
+    rows = stage.ledger.current(unfinished)
     won = []
     for row in rows.filter(pc.equal(rows["outcome"], str(Outcome.PARSE_FAILED))).to_pylist():
         before = judgement_from_row(row)
