@@ -27,7 +27,7 @@ def contrasts_of(run: RunFolder) -> list[dict[str, Any]]:
         terms = {name: contrast.metrics.get(f"term/any_divergence_rate/{name}") for name in ("change", *TERMS)}
         found.append(
             {
-                "id": contrast.contrast_id,
+                "id": contrast.path.name,
                 "term_rows": contrast.rows("terms"),
                 "baseline": record["baseline"]["system"],
                 "candidate": record["candidate"]["system"],
