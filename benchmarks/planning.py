@@ -1,6 +1,7 @@
 """Planning at the size of a reference run: pairs pre-screened, units to judge, prompt prefixes kept by shards.
 
-``python -m benchmarks.planning QUESTIONS`` measures one size in a process of its own and prints it as JSON.
+``python -m benchmarks.planning QUESTIONS...`` measures sizes in a process of its own, small ones first, so that each
+peak of memory is that size's own, and prints them as JSON.
 """
 
 import json
@@ -78,9 +79,8 @@ def measure_size(questions: int) -> dict[str, float]:
 
 
 def planning(share: float) -> list[Figure]:
-    """Plan three sizes up to a share of the reference run, each in a fresh process."""
-    sizes = [int(QUESTIONS * share * part) for part in (0.25, 0.5, 1.0)]
-    found = [_in_fresh_process(size) for size in sizes]
+    """Plan three sizes up to a share of the reference run, in a fresh process."""
+    found = _in_fresh_process([int(QUESTIONS * share * part) for part in (0.25, 0.5, 1.0)])
     figures = []
     for size in found:
         figures += [
@@ -98,10 +98,10 @@ def planning(share: float) -> list[Figure]:
     ]
 
 
-def _in_fresh_process(questions: int) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.planning", str(questions)]
+def _in_fresh_process(sizes: list[int]) -> list[dict[str, float]]:
+    command = [sys.executable, "-m", "benchmarks.planning", *map(str, sizes)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout)
+    found: list[dict[str, float]] = json.loads(done.stdout)
     return found
 
 
@@ -141,4 +141,4 @@ def _reused(units: pa.Table, shards: Any, parts: dict[str, int]) -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure_size(int(sys.argv[1]))))
+    print(json.dumps([measure_size(int(size)) for size in sys.argv[1:]]))
