@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from transplantqa.records import Label
@@ -81,7 +82,14 @@ def _from_rows(spec: t.TableSpec, rows: Sequence[dict[str, Any]]) -> pa.Table:
 
 
 def _documents(documents: Sequence[str], groups: Sequence[str]) -> pa.Table:
-    facts = {"phase": None, "year": None, "sha256": "0" * 64, "pages": 60, "characters": 150_000, "tokens": 40_000}
+    facts: dict[str, Any] = {
+        "phase": None,
+        "year": None,
+        "sha256": "0" * 64,
+        "pages": 60,
+        "characters": 150_000,
+        "tokens": 40_000,
+    }
     facts |= {"licence": "CC-BY-4.0", "redistributable": True, "verdict": "accept", "reasons": []}
     rows = [
         {"document_id": name, "institution": f"Center {place % 23}", "group": group, "title": name, **facts}
@@ -158,6 +166,16 @@ def _table(schema: pa.Schema, columns: dict[str, Any]) -> pa.Table:
     )
 
 
+def _strings(values: np.ndarray) -> pa.Array:
+    """Return a NumPy array of texts as one Arrow array, which is in chunks where it is long."""
+    made = pa.array(values)
+    return made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+
+
+def _where(wanted: np.ndarray, values: pa.Array) -> pa.Array:
+    return pc.if_else(pa.array(wanted), values, None)
+
+
 def _comparisons(cells: Sequence[tuple[str, str]], answered: np.ndarray, rng: np.random.Generator) -> pa.Table:
     starts = [place for place, cell in enumerate(cells) if place == 0 or cell[0] != cells[place - 1][0]]
     bounds = [*starts, len(cells)]
@@ -177,17 +195,17 @@ def _comparisons(cells: Sequence[tuple[str, str]], answered: np.ndarray, rng: np
     conflict = np.isin(chosen, ["DIVERGENT", "CONTRADICTORY"])
     question = np.array([name for name, _ in cells])
     columns = {
-        "question_id": pa.array(question[first]),
-        "document_a": pa.array(names[first]),
-        "document_b": pa.array(names[second]),
-        "outcome": pa.array(np.full(count, "ok")),
-        "label": pa.array(chosen),
-        "silent_side": pa.array(np.where(answered[first], "b", np.where(answered[second], "a", "both")), mask=both),
-        "decided_by": pa.array(np.where(both, "judge", "prescreen")),
+        "question_id": _strings(question[first]),
+        "document_a": _strings(names[first]),
+        "document_b": _strings(names[second]),
+        "outcome": pa.repeat("ok", count),
+        "label": _strings(chosen),
+        "silent_side": _where(~both, _strings(np.where(answered[first], "b", np.where(answered[second], "a", "both")))),
+        "decided_by": _strings(np.where(both, "judge", "prescreen")),
         "consistent": pa.nulls(count, pa.bool_()),
         "reasoning": _texts(rng, both, 35, None),
-        "divergence_topic": pa.array(np.full(count, "timing of driving"), mask=~conflict),
-        "significance": pa.array(np.full(count, "medium"), mask=~conflict),
+        "divergence_topic": _where(conflict, pa.repeat("timing of driving", count)),
+        "significance": _where(conflict, pa.repeat("medium", count)),
     }
     return _table(t.COMPARISONS.schema, columns)
 
@@ -197,7 +215,7 @@ def _evidence(cells: Sequence[tuple[str, str]], rng: np.random.Generator) -> pa.
     documents = np.array([document for _, document in cells])
     columns: dict[str, Any] = {
         "question_id": [question for question, _ in cells],
-        "document_id": pa.array(documents),
+        "document_id": _strings(documents),
         "route": ["retrieved"] * count,
         "passages": _passages(documents, rng),
         "candidates": _candidates(documents, rng),
@@ -223,7 +241,7 @@ def _passages(documents: np.ndarray, rng: np.random.Generator) -> pa.Array:
     fixed = {"char_start": 0, "char_end": 900, "page_start": 1, "page_end": 2, "tokens": 250, "rank": 1}
     columns = {
         "section_id": pa.array(names),
-        "text_sha256": pa.array(np.full(len(owners), "0" * 64)),
+        "text_sha256": pa.repeat("0" * 64, len(owners)),
         **{name: pa.array(np.full(len(owners), value), pa.int32()) for name, value in fixed.items()},
     }
     return _lists(pa.StructArray.from_arrays([columns[f.name] for f in t.PASSAGE], fields=list(t.PASSAGE)), PASSAGES)
@@ -234,7 +252,7 @@ def _candidates(documents: np.ndarray, rng: np.random.Generator) -> pa.Array:
     places = rng.integers(0, SECTIONS, len(owners))
     count = len(owners)
     scores = {
-        "ranker": pa.array(np.tile(np.array(RANKERS), count)),
+        "ranker": _strings(np.tile(np.array(RANKERS), count)),
         "rank": pa.array(rng.integers(1, 50, count * len(RANKERS)), pa.int32()),
         "score": pa.array(rng.random(count * len(RANKERS))),
     }
@@ -245,7 +263,7 @@ def _candidates(documents: np.ndarray, rng: np.random.Generator) -> pa.Array:
         "fused_score": pa.array(rng.random(count)),
         "rerank_score": pa.nulls(count, pa.float64()),
         "kept": pa.array(np.tile(np.arange(CANDIDATES) < PASSAGES, len(documents))),
-        "why": pa.array(np.full(count, "best fused rank")),
+        "why": pa.repeat("best fused rank", count),
     }
     return _lists(
         pa.StructArray.from_arrays([columns[f.name] for f in t.CANDIDATE], fields=list(t.CANDIDATE)), CANDIDATES

@@ -24,7 +24,6 @@ def manifest(run: RunFolder, split: str, names: DocumentNames) -> dict[str, Any]
     config = redact(_portable({key: value for key, value in run.config.items() if key not in LOCAL_KEYS}))
     hidden = isinstance(names, Pseudonyms)
     measures = measured(run)
-    measures = measured(run)
     return {
         "system": run.system,
         "split": split,

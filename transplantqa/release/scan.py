@@ -86,7 +86,7 @@ def secret_places(folder: Path, record: ReleaseRecord) -> Iterator[str]:
             column
             for batch in read_batches(folder, config, split, texts)
             for column in texts
-            if _holds_secret("\n".join(filter(None, batch[column].to_pylist())))
+            if _holds_secret("\n".join(filter(None, batch[column].unique().to_pylist())))
         }
         yield from (f"{config}/{split}, {column}" for column in sorted(found))
 
