@@ -204,7 +204,11 @@ def _yaml_list(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 1})" if mark else ""
-        problems.add(0, f"not valid YAML{where}: {getattr(error, 'problem', None) or error}.")
+        problems.add(
+            0,
+            f"not valid YAML{where}: {getattr(error, 'problem', None) or error}.",
+            "Mend that line; check its indents.",
+        )
         return
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))

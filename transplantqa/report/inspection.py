@@ -137,7 +137,7 @@ def _page(row: Row, page: int, picture: str | None) -> Iterator[str]:
 def _page_verdict(facts: Row | None) -> Iterator[str]:
     if facts is None:
         return
-    source = {"file": "", "ocr": ", read off its picture (OCR)", "none": ""}.get(facts["text_from"], "")
+    source = " by OCR" if facts["text_from"] == "ocr" else ""
     reasons = ": " + _safe("; ".join(facts["reasons"])) if facts["reasons"] else ""
     yield f'<p class="note">{_verdict(facts)}{reasons}; {facts["characters"]:,} characters{source}</p>'
 

@@ -136,7 +136,7 @@ def test_the_table_links_to_every_page(corpus: Any, tmp_path: Path) -> None:
 def test_a_page_shows_its_own_verdict_and_its_text_before_cleaning() -> None:
     facts = {**FACTS, "reasons": ["read off its picture"], "text": "Drink the\r\nwater."}
     html = page_of(inspection_page(document(page_facts=[facts]), {}, "x"), 1)
-    assert '<span class="review">review</span>: read off its picture; 40 characters, read off its picture (OCR)' in html
+    assert '<span class="review">review</span>: read off its picture; 40 characters by OCR' in html
     assert "Drink the\nwater.</pre>" in html
 
 
