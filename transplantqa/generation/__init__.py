@@ -1,7 +1,7 @@
 """Answers from evidence: an extractive baseline and a grounded language model, with checked citations and silence."""
 
 from transplantqa.generation.extractive import Extractive
-from transplantqa.generation.grounded import Grounded, prefix_order, render_evidence
+from transplantqa.generation.grounded import Grounded, render_evidence
 from transplantqa.generation.prompts import Domain, Prompt
 from transplantqa.generation.protocols import Cell, Generator, ResolvedPassage
 from transplantqa.generation.reading import read_completion, reread
@@ -16,7 +16,6 @@ __all__ = [
     "Prompt",
     "ResolvedPassage",
     "Support",
-    "prefix_order",
     "read_completion",
     "render_evidence",
     "reread",

@@ -103,15 +103,3 @@ class Grounded:
 def render_evidence(passages: Sequence[ResolvedPassage]) -> str:
     """Show passages in the order given, each under the reference it is to be cited by."""
     return "\n\n".join(f"[{citations.reference(passage)}]\n{passage.text.strip()}" for passage in passages)
-
-
-def prefix_order(cells: Iterable[Cell]) -> list[Cell]:
-    """Order cells so that neighbours share the longest prompt prefix: by document, its passages as shown, question."""
-    return sorted(
-        cells,
-        key=lambda cell: (
-            cell.document_id,
-            tuple((passage.section_id, passage.text) for passage in cell.passages),
-            cell.question.question_id,
-        ),
-    )

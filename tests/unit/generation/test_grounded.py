@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from transplantqa.generation import Cell, Domain, Grounded, Prompt, prefix_order
+from transplantqa.generation import Cell, Domain, Grounded, Prompt
 from transplantqa.models.protocols import Completion
 from transplantqa.records import Outcome
 
@@ -77,13 +77,3 @@ def test_a_changed_word_changes_the_identity_and_a_comment_does_not(
     base = generator({})[0].identity()
     assert generator({}, prompt=PROMPT | {"comment": "why"})[0].identity() == base
     assert generator({}, prompt=PROMPT | {"system": "Be $role."})[0].identity() != base
-
-
-def test_cells_that_share_evidence_become_neighbours(make_cell: MakeCell) -> None:
-    cells = [
-        make_cell("x", [("B", "b")], question_id="q1"),
-        make_cell("x", [("A", "a")], question_id="q2"),
-        make_cell("x", [("B", "b")], question_id="q3"),
-        make_cell("x", [("B", "b")], question_id="q0", document_id="d0"),
-    ]
-    assert [cell.question.question_id for cell in prefix_order(cells)] == ["q0", "q2", "q1", "q3"]
