@@ -14,7 +14,7 @@ from transplantqa.store.hashing import text_sha256
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.validation.agreement import DRAWN, Figure, agreement
 from transplantqa.validation.assess import SCALE
-from transplantqa.validation.judged import SIDES, Judged, PairKey, judged_pairs, key_of
+from transplantqa.validation.judged import SIDES, Judged, PairKey, judged_pairs, key_of, rows_of
 from transplantqa.validation.ratings import Ratings, coded
 from transplantqa.validation.record import of_run, reference_labels
 from transplantqa.validation.resampling import Bootstrap
@@ -29,7 +29,8 @@ class Comparison:
     Args:
         names: each judge's system.
         pairs: pairs that every judge decided itself, over the same two answers.
-        costs: of each judge: judgements of those pairs, and seconds and tokens a pair.
+        costs: of each judge: pairs looked at that it left without a label; judgements of the pairs that count, and
+            seconds and tokens a pair of them.
         figures: of each two judges, the first as reference; and of each against people where a record has labels.
     """
 
@@ -63,7 +64,10 @@ def compare_judges(
             f"{', '.join(names)}: there is no pair that all of these judges decided from the same answers.\n"
             "Compare runs that differ in their judge alone: transplantqa run -m judge=structured,label_only"
         )
-    costs = [_costs(run, set(shared)) for run in runs]
+    costs = [
+        {"without_label": sum(found.label is None for found in one.values()), **_costs(run, set(shared))}
+        for run, one in zip(runs, judged, strict=True)
+    ]
     figures = [*_between(names, judged, shared, bootstrap), *_with_people(runs, names, judged, shared, bootstrap)]
     return Comparison(names, len(shared), costs, figures)
 
@@ -89,15 +93,13 @@ def _is_judged(one: Judged | None) -> bool:
 
 
 def _costs(run: RunFolder, keys: set[PairKey]) -> dict[str, float]:
-    """Return judgements, and seconds and tokens a pair, of these pairs: attempts, orders and replicates all count."""
+    """Return judgements, and seconds and tokens a pair, of these pairs: orders and replicates all count."""
     totals = dict.fromkeys(_COST, 0.0)
     judgements = 0
-    for batch in run.batches("judgements", columns=["question_id", "document_a", "document_b", *_COST]):
-        for row in batch.to_pylist():
-            if key_of(row) in keys:
-                judgements += 1
-                for name in _COST:
-                    totals[name] += row[name]
+    for row in rows_of(run, "judgements", keys, _COST):
+        judgements += 1
+        for name in _COST:
+            totals[name] += row[name]
     return {"judgements": judgements, **{f"{name}_per_pair": total / len(keys) for name, total in totals.items()}}
 
 

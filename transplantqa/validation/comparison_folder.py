@@ -68,13 +68,16 @@ def print_comparison(found: Comparison, folder: Path, console: Console | None = 
 
 
 def _costs(found: Comparison) -> Table:
-    table = _table("Cost", ["", "judgements", "seconds a pair", "prompt tokens a pair", "of them cached", "completion"])
+    table = _table(
+        "Cost", ["", "no label", "judgements", "seconds a pair", "prompt tokens a pair", "of them cached", "completion"]
+    )
     for name, cost in zip(found.names, found.costs, strict=True):
         shares = [
             f"{cost['seconds_per_pair']:.4g}",
             *(f"{cost[f'{kind}_tokens_per_pair']:,.1f}" for kind in ("prompt", "cached", "completion")),
         ]
-        table.add_row(Text(plain(name)), f"{cost['judgements']:,.0f}", *shares)
+        counts = (f"{cost[kind]:,.0f}" for kind in ("without_label", "judgements"))
+        table.add_row(Text(plain(name)), *counts, *shares)
     return table
 
 

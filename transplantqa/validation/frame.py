@@ -1,5 +1,6 @@
 """The population a sample is drawn from: every labelled pair of a run, with what the draw balances."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,49 +9,38 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from transplantqa.errors import InputError
+from transplantqa.records import Outcome
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.validation.ratings import Codes
 
-KEY = ("question_id", "document_a", "document_b")
-
-_LABELLED = """
-    SELECT c.question_id, c.document_a, c.document_b, c.label, c.significance, c.decided_by,
-           length(a.text) + length(b.text) AS length,
-           least(da.institution, db.institution) AS institution_1,
-           greatest(da.institution, db.institution) AS institution_2
-    FROM read_parquet(?) c
-    JOIN read_parquet(?) a ON a.question_id = c.question_id AND a.document_id = c.document_a AND a.variant = 'default'
-    JOIN read_parquet(?) b ON b.question_id = c.question_id AND b.document_id = c.document_b AND b.variant = 'default'
-    JOIN read_parquet(?) da ON da.document_id = c.document_a
-    JOIN read_parquet(?) db ON db.document_id = c.document_b
-    WHERE c.outcome = 'ok' AND c.label IS NOT NULL
-    ORDER BY c.question_id, c.document_a, c.document_b
-"""
+PairKey = tuple[str, str, str]
+_COLUMNS = ["question_id", "document_a", "document_b", "outcome", "label", "decided_by"]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Labelled pairs in order of their key.
+    """Labelled pairs in order of their key, as numbers: a run may have millions.
 
     Args:
-        pairs: columns question_id, document_a, document_b, label, significance, decided_by, length (characters of
-            both answers), institution_1, institution_2.
+        questions, documents: ids, sorted.
+        question, a, b: (pairs,), places in them.
+        strata: names, what decided and the label, sorted.
+        stratum: (pairs,), places in them.
+        length: (pairs,), characters of both answers.
+        institutions: (pairs,), a number a pair of institutions.
         unlabelled: pairs of the run without a label: they failed and can't be drawn.
     """
 
-    pairs: pa.Table
+    questions: tuple[str, ...]
+    documents: tuple[str, ...]
+    question: Codes
+    a: Codes
+    b: Codes
+    strata: tuple[str, ...]
+    stratum: Codes
+    length: Codes
+    institutions: Codes
     unlabelled: int
-
-    @cached_property
-    def strata(self) -> tuple[str, ...]:
-        """Names of the strata, what decided and the label, sorted."""
-        return tuple(sorted(pc.unique(self._stratum_column()).to_pylist()))
-
-    @cached_property
-    def stratum(self) -> Codes:
-        """Each pair's place in ``strata``."""
-        places = pc.index_in(self._stratum_column(), value_set=pa.array(self.strata, pa.string()))
-        return np.asarray(places, dtype=np.int64)
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -58,8 +48,9 @@ class Frame:
         counted = np.bincount(self.stratum, minlength=len(self.strata))
         return {name: int(count) for name, count in zip(self.strata, counted, strict=True)}
 
-    def _stratum_column(self) -> pa.ChunkedArray:
-        return pc.binary_join_element_wise(self.pairs["decided_by"], self.pairs["label"], "/")
+    def key(self, row: int) -> PairKey:
+        """Return the ids of a pair's question and documents."""
+        return (self.questions[self.question[row]], self.documents[self.a[row]], self.documents[self.b[row]])
 
 
 def frame(run: RunFolder) -> Frame:
@@ -68,24 +59,56 @@ def frame(run: RunFolder) -> Frame:
     Raises:
         InputError: there are none, or the run isn't finished.
     """
-    import duckdb  # noqa: PLC0415
-
-    for name in ("comparisons", "answers", "documents"):
-        run.table(name, [])  # says what is missing, in our words
-    comparisons, answers, documents = (str(run.table_path(name)) for name in ("comparisons", "answers", "documents"))
-    with duckdb.connect(":memory:") as connection:
-        given = [comparisons, answers, answers, documents, documents]
-        pairs: pa.Table = connection.sql(_LABELLED, params=given).to_arrow_table()
-        whole = connection.execute("SELECT count(*) FROM read_parquet(?)", [comparisons]).fetchone()
-    total = 0 if whole is None else int(whole[0])
+    questions = tuple(sorted(run.table("questions", ["question_id"])["question_id"].to_pylist()))
+    rows = run.table("documents", ["document_id", "institution"]).to_pylist()
+    houses = {row["document_id"]: row["institution"] for row in rows}
+    documents = tuple(sorted(houses))
+    pairs, strata, unlabelled = _pairs(run, questions, documents)
     if not len(pairs):
         raise InputError(
-            f"{run.path}: none of its {total} pairs has a label, so there is nothing to validate.\n"
+            f"{run.path}: none of its {unlabelled} pairs has a label, so there is nothing to validate.\n"
             "Look at the run's failures, or take another run."
         )
-    return Frame(pairs, total - len(pairs))
+    question, a, b, stratum = pairs[np.lexsort((pairs[:, 2], pairs[:, 1], pairs[:, 0]))].T
+    lengths = _lengths(run, questions, documents)
+    house = np.unique([houses[name] for name in documents], return_inverse=True)[1]
+    low, high = np.minimum(house[a], house[b]), np.maximum(house[a], house[b])
+    institutions = np.unique(low * len(documents) + high, return_inverse=True)[1]
+    length = lengths[question, a] + lengths[question, b]
+    return Frame(questions, documents, question, a, b, strata, stratum, length, institutions, unlabelled)
 
 
-def stratum_of(decided_by: str, label: str) -> str:
-    """Return the stratum of a pair."""
-    return f"{decided_by}/{label}"
+def _pairs(run: RunFolder, questions: Sequence[str], documents: Sequence[str]) -> tuple[Codes, tuple[str, ...], int]:
+    """Return question, documents and stratum of each labelled pair, (pairs, 4), the strata, and pairs without label."""
+    seen: dict[str, int] = {}
+    found = [np.zeros((0, 4), dtype=np.int64)]
+    unlabelled = 0
+    for batch in run.batches("comparisons", columns=_COLUMNS):
+        kept = batch.filter(pc.and_(pc.equal(batch["outcome"], str(Outcome.OK)), pc.is_valid(batch["label"])))
+        unlabelled += len(batch) - len(kept)
+        names = pc.binary_join_element_wise(
+            kept["decided_by"].cast(pa.string()), kept["label"].cast(pa.string()), "/"
+        ).dictionary_encode()
+        places = np.array([seen.setdefault(name, len(seen)) for name in names.dictionary.to_pylist()], dtype=np.int64)
+        codes = [
+            _places(kept[name], known) for name, known in zip(_COLUMNS, (questions, documents, documents), strict=False)
+        ]
+        found.append(np.stack([*codes, places[np.asarray(names.indices)]], axis=1))
+    pairs = np.concatenate(found)
+    strata = tuple(sorted(seen))
+    pairs[:, 3] = np.array([strata.index(name) for name in seen], dtype=np.int64)[pairs[:, 3]]
+    return pairs, strata, unlabelled
+
+
+def _lengths(run: RunFolder, questions: Sequence[str], documents: Sequence[str]) -> Codes:
+    """Return the characters of each cell's answer, (questions, documents); 0 where there is none."""
+    lengths = np.zeros((len(questions), len(documents)), dtype=np.int64)
+    for batch in run.batches("answers", columns=["question_id", "document_id", "variant", "text"]):
+        kept = batch.filter(pc.equal(batch["variant"], "default"))
+        cells = _places(kept["question_id"], questions), _places(kept["document_id"], documents)
+        lengths[cells] = np.asarray(pc.utf8_length(kept["text"]))
+    return lengths
+
+
+def _places(column: pa.Array, known: Sequence[str]) -> Codes:
+    return np.asarray(pc.index_in(column.cast(pa.string()), value_set=pa.array(known, pa.string())), dtype=np.int64)

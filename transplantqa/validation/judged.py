@@ -1,6 +1,7 @@
 """What a run says of sampled pairs, and whether its answers are still those that people read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,24 +48,25 @@ def judged_pairs(run: RunFolder, pairs: Sequence[Mapping[str, Any]]) -> dict[Pai
     }
     first = _shown_first(run, same)
     found = {}
-    columns = ["question_id", "document_a", "document_b", "outcome", "label", "significance", "decided_by"]
-    questions = pa.array(sorted({key[0] for key in same}), pa.string())
-    for batch in run.batches("comparisons", columns=columns):
-        for row in batch.filter(pc.is_in(batch["question_id"], value_set=questions)).to_pylist():
-            key = key_of(row)
-            if key in same:
-                label = row["label"] if row["outcome"] == Outcome.OK else None
-                found[key] = Judged(label, row["significance"], row["decided_by"], first.get(key))
+    for row in rows_of(run, "comparisons", same, ["outcome", "label", "significance", "decided_by"]):
+        key = key_of(row)
+        label = row["label"] if row["outcome"] == Outcome.OK else None
+        found[key] = Judged(label, row["significance"], row["decided_by"], first.get(key))
     return found
 
 
-def _shown_first(run: RunFolder, keys: set[PairKey]) -> dict[PairKey, str]:
+def rows_of(run: RunFolder, table: str, keys: AbstractSet[PairKey], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the key and columns of the rows about these pairs; a table may have millions of others."""
+    questions = pa.array(sorted({key[0] for key in keys}), pa.string())
+    for batch in run.batches(table, columns=["question_id", "document_a", "document_b", *columns]):
+        near = batch.filter(pc.is_in(batch["question_id"], value_set=questions))
+        yield from (row for row in near.to_pylist() if key_of(row) in keys)
+
+
+def _shown_first(run: RunFolder, keys: AbstractSet[PairKey]) -> dict[PairKey, str]:
     found: dict[PairKey, str] = {}
-    if not run.has_table("judgements"):
-        return found
-    for batch in run.batches("judgements", columns=["question_id", "document_a", "document_b", "shown_first"]):
-        for row in batch.to_pylist():
-            key = key_of(row)
-            if key in keys:
-                found[key] = row["shown_first"] if found.get(key, row["shown_first"]) == row["shown_first"] else "both"
+    if run.has_table("judgements"):
+        for row in rows_of(run, "judgements", keys, ["shown_first"]):
+            side = row["shown_first"]
+            found[key_of(row)] = side if found.get(key_of(row), side) == side else "both"
     return found

@@ -121,7 +121,7 @@ def write_sample(artifacts: Path, run: RunFolder, population: Frame, design: Sam
     """
     rows = draw(population, design)
     judge = str(run.section("fingerprints")["compare"])
-    keys = [list(key) for key in zip(*(_column(population, name, rows) for name in KEY_SCHEMA.names[1:4]), strict=True)]
+    keys = [list(population.key(row)) for row in rows]
     sample_id = digest([judge, run.run_id, design.identity(), keys])[:_ID_CHARACTERS]
     pairs = _pairs(run, population, rows, sample_id, design)
     folder = samples_folder(artifacts) / sample_id
@@ -145,23 +145,18 @@ def write_sample(artifacts: Path, run: RunFolder, population: Frame, design: Sam
     return SampleFolder(folder)
 
 
-def _column(population: Frame, name: str, rows: Any) -> list[Any]:
-    return list(population.pairs[name].take(pa.array(rows)).to_pylist())
-
-
 def _pairs(run: RunFolder, population: Frame, rows: Any, sample_id: str, design: SampleDesign) -> list[dict[str, Any]]:
     """Return the key, in the order shown."""
-    chosen = population.pairs.take(pa.array(rows)).to_pylist()
-    cells = {(row["question_id"], row[side]) for row in chosen for side in ("document_a", "document_b")}
+    keys = [population.key(row) for row in rows]
+    cells = {(question, document) for question, *documents in keys for document in documents}
     hashes = {cell: text_sha256(text) for cell, text in answer_texts(run, cells).items()}
     taken = design.sizes(population.sizes)
-    lengths = length_thirds(np.asarray([row["length"] for row in chosen], dtype=np.int64))
+    lengths = length_thirds(population.length[rows])
     generator = np.random.default_rng([design.seed, int(sample_id, 16)])
-    first = generator.integers(0, 2, len(chosen))
+    first = generator.integers(0, 2, len(keys))
     found = []
-    for place, row in enumerate(chosen):
+    for place, key in enumerate(keys):
         stratum = population.strata[population.stratum[rows[place]]]
-        key = (row["question_id"], row["document_a"], row["document_b"])
         found.append(
             {
                 "item": f"i{digest([sample_id, *key])[:_ID_CHARACTERS]}",  # a letter first: no spreadsheet's number

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import pyarrow.compute as pc
 from pydantic import Field
 
 from transplantqa.records import Label
@@ -81,13 +80,12 @@ def draw(population: Frame, design: SampleDesign) -> Codes:
     third of answer length, then pair of institutions, then chance.
     """
     sizes = design.sizes(population.sizes)
-    institutions = _institution_pairs(population)
-    lengths = np.asarray(population.pairs["length"], dtype=np.int64)
+    institutions = population.institutions
     drawn = []
     for place, name in enumerate(population.strata):
         rows = np.flatnonzero(population.stratum == place)
         generator = np.random.default_rng([design.seed, int(text_sha256(name)[:8], 16)])
-        thirds = length_thirds(lengths[rows])
+        thirds = length_thirds(population.length[rows])
         by_chance = generator.permutation(int(institutions.max()) + 1)[institutions[rows]]
         order = np.lexsort((generator.random(len(rows)), by_chance, thirds))
         step = len(rows) / sizes[name]
@@ -101,13 +99,6 @@ def length_thirds(lengths: Codes) -> Codes:
     ranks = np.empty(len(lengths), dtype=np.int64)
     ranks[np.argsort(lengths, kind="stable")] = np.arange(len(lengths))
     return ranks * LENGTH_CLASSES // max(len(lengths), 1)
-
-
-def _institution_pairs(population: Frame) -> Codes:
-    """Number the pairs of institutions."""
-    joined = pc.binary_join_element_wise(population.pairs["institution_1"], population.pairs["institution_2"], "\n")
-    values = pc.unique(joined).sort()
-    return np.asarray(pc.index_in(joined, value_set=values), dtype=np.int64)
 
 
 def _neyman(population: Mapping[str, int], spreads: Mapping[str, float], total: int, least: int) -> dict[str, int]:

@@ -42,7 +42,7 @@ ELSEWHERE: Mapping[str, str] = {
     "python -m benchmarks": "minutes; tests/integration/test_benchmarks.py runs the quick ones",
 }
 """Beginnings of commands that are tested elsewhere, or are not ours, and where or why."""
-HYDRA = {"run", "ingest", "release", "contrast", "evaluate-retrieval", "status"}
+HYDRA = {"run", "ingest", "release", "contrast", "validate", "evaluate-retrieval", "status"}
 
 
 @dataclass(frozen=True)
