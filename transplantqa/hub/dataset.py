@@ -1,5 +1,6 @@
 """One dataset repository on the Hub, through the Hub's own client; every call is patient."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -187,5 +188,8 @@ def require_login() -> None:
 
 def _api() -> "HfApi":
     from huggingface_hub import HfApi  # noqa: PLC0415 - heavy
+    from huggingface_hub.utils import disable_progress_bars  # noqa: PLC0415 - heavy
 
+    if not sys.stderr.isatty():
+        disable_progress_bars()
     return HfApi(library_name="transplantqa")
