@@ -122,6 +122,8 @@ def _is_sound(extraction: Extraction) -> bool:
     pages = extraction.page_count
     if not pages or [page.page for page in extraction.pages] != list(range(1, pages + 1)):
         return False
+    if not _changes_fit(extraction):
+        return False
     for part in extraction.parts:
         offsets = [offset for offset, _ in part.page_marks]
         marked = [page for _, page in part.page_marks]
@@ -131,3 +133,15 @@ def _is_sound(extraction: Extraction) -> bool:
         if offsets[-1] >= len(part.text) or not all(1 <= page <= pages for page in (part.page_start, *marked)):
             return False
     return True
+
+
+def _changes_fit(extraction: Extraction) -> bool:
+    """Tell whether there is a text for every page or none, and every change stands within its page's."""
+    texts = extraction.page_texts
+    if len(texts) not in (0, extraction.page_count):
+        return False
+    return all(
+        1 <= one.page <= extraction.page_count
+        and all(texts and 0 <= start < end <= len(texts[one.page - 1]) for start, end in one.spans)
+        for one in extraction.removed_texts
+    )

@@ -14,6 +14,7 @@ from transplantqa.corpus.reader import Reader
 
 DOCUMENT = Path("handbook.pdf")
 GOOD = Extraction("Guide", (Part(1, "Foo", ("Foo",), "One.", 1, ((0, 1),)),), (PageFacts(1, 4),), 1).to_json()
+CHANGE = {"page": 1, "kind": "ligatures", "text": "x", "became": "y", "spans": []}
 FAKE = """
 import json, os, signal, sys
 for line in sys.stdin:
@@ -63,6 +64,9 @@ def test_a_reply_to_this_request_is_taken(faked: Faked) -> None:
         replying({**GOOD, "failure": "both text and a failure"}),
         replying({**GOOD, "parts": [{**GOOD["parts"][0], "page_marks": []}]}),
         replying({**GOOD, "parts": [{**GOOD["parts"][0], "page_marks": [[0, 7]]}]}),
+        replying({**GOOD, "page_texts": ["One.", "Two."]}),
+        replying({**GOOD, "page_texts": ["One."], "removed_texts": [{**CHANGE, "spans": [[2, 9]]}]}),
+        replying({**GOOD, "removed_texts": [{**CHANGE, "page": 2}]}),
         "print('{')",
         "print('null')",
         "print()",
