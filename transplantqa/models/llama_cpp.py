@@ -71,8 +71,9 @@ class LlamaCpp:
         """File and chat template hashes, engine and version, sampling; weights on the Hub are downloaded first.
 
         Raises:
-            ModelError: if the weights can't be found or have no chat template.
+            ModelError: if the weights can't be found, have no chat template, or were trained for a shorter context.
         """
+        self._check_context()
         return {
             "engine": "llama_cpp",
             "engine_version": _engine_version(),
@@ -176,12 +177,7 @@ class LlamaCpp:
 
     @cached_property
     def _engine(self) -> LlamaEngine:
-        trained = self._header.trained_context_tokens
-        if trained is not None and self.context_tokens > trained:
-            raise ModelError(
-                f"context_tokens={self.context_tokens}: the model {self._weights!r} was trained for {trained}.\n"
-                f"Set context_tokens to {trained} or less."
-            )
+        self._check_context()
         return LlamaEngine(
             locate(self._weights),
             context_tokens=self.context_tokens,
@@ -189,8 +185,17 @@ class LlamaCpp:
             gpu_layers=self._gpu_layers,
         )
 
+    def _check_context(self) -> None:
+        trained = self._header.trained_context_tokens
+        if trained is not None and self.context_tokens > trained:
+            raise ModelError(
+                f"context_tokens={self.context_tokens}: the model {self._weights!r} was trained for {trained}.\n"
+                f"Set context_tokens to {trained} or less."
+            )
+
     @cached_property
     def _vocabulary(self) -> LlamaVocabulary:
+        self._check_context()
         return LlamaVocabulary(locate(self._weights))
 
     @cached_property

@@ -112,3 +112,15 @@ def test_a_sampled_reply_repeats_with_its_seed() -> None:
     replies = [sampled(seed) for seed in (7, 7, 8)]
     engine.close()
     assert replies[0] == replies[1] != replies[2]
+
+
+def test_tokens_are_counted_from_the_vocabulary_alone_as_the_engine_would() -> None:
+    text = "Call your coordinator above 100.5 °F. <|im_end|> is text here.\n"
+    model = LlamaCpp(weights=SMOLLM2)
+    counted = model.count_tokens(text)
+    assert "_engine" not in model.__dict__  # the weights were not loaded for it
+    assert counted == len(model._engine._tokenize(text, special=False))
+    assert model.count_tokens("") == 0
+    model.close()
+    assert model.count_tokens(text) == counted
+    model.close()

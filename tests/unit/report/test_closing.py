@@ -108,3 +108,22 @@ def test_failures_are_shown_with_how_far_they_could_move_a_headline(write_run: A
     printed = _printed([write_run(metrics=metrics, rows={"answers": rows})])
     assert "failed answers: 4 engine_error" in printed
     assert "whatever the failed units would have said: silent answers 0.200 to 0.400" in printed
+
+
+def test_what_calls_used_and_cost_is_shown_by_stage(write_run: Any) -> None:
+    metrics = {
+        "tokens_prompt_generate": 1200,
+        "tokens_cached_generate": 300,
+        "tokens_completion_generate": 45,
+        "seconds_generate": 90.0,
+        "cost_usd_generate": 1.5,
+        "cost_usd": 1.5,
+        "tokens_prompt_compare": 0,
+    }
+    run = write_run(metrics=metrics)
+    (found,) = closing_summary([run])["runs"]
+    assert [(entry["stage"], entry["cached_tokens"], entry["cost"]) for entry in found["usage"]] == [
+        ("generate", 300, {"USD": 1.5})
+    ]
+    line = next(line for line in _printed([run]).split("\n") if "1,200 + 45" in line)
+    assert line.rstrip().endswith("1,200 + 45, 1 min 30 s, 1.50 USD")
