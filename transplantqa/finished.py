@@ -134,11 +134,13 @@ def keep_receipt(asked: Asked, folder: RunFolder, state: LedgerState, stages: Ma
 def find_finished(asked: Asked) -> RunFolder | None:
     """Return the finished run of exactly this, every byte of it proved, or null.
 
-    Its record then tells that all units were reused.
+    Its record then tells that all units were reused. To be called before anything is read: a file that changes while
+    a run is made must not count, in its receipt, as what the run was made from.
     """
+    asked_sha256 = asked.sha256
     for path in sorted(asked.artifacts.glob(f"runs/*/{RECEIPT_FILE}")):
         receipt = _read(path)
-        if receipt.get("asked_sha256") == asked.sha256 and (path.parent / RUN_FILE).is_file():
+        if receipt.get("asked_sha256") == asked_sha256 and (path.parent / RUN_FILE).is_file():
             folder = RunFolder(path.parent)
             if _is_unchanged(folder, receipt, asked.artifacts):
                 return _asked_again(folder, receipt, asked)

@@ -11,6 +11,7 @@ import pytest
 import transplantqa.pipeline
 from transplantqa.cli import main
 from transplantqa.errors import EXIT_OK, InputError
+from transplantqa.findings import write_run
 from transplantqa.finished import RECEIPT_FILE
 from transplantqa.samples import transplant
 
@@ -118,6 +119,20 @@ def test_whatever_has_changed_is_gone_through(
 def test_changed_code_is_gone_through(is_gone_through: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("transplantqa.finished._code_sha256", lambda: "other code")
     assert is_gone_through()
+
+
+def test_a_file_that_changed_while_the_run_was_made_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(f"runs/*/{RECEIPT_FILE}").unlink()
+
+    def write_late(*arguments: Any) -> Any:
+        append_a_byte(Path("questions.csv"))
+        return write_run(*arguments)
+
+    monkeypatch.setattr(transplantqa.pipeline, "write_run", write_late)
+    for rounds in (1, 2):
+        assert main(["run", *SLICE]) == EXIT_OK
+        assert only(f"runs/*/{RECEIPT_FILE}").exists()
+        assert Path("questions.csv").stat().st_size == QUESTIONS.stat().st_size + rounds
 
 
 def test_a_run_with_another_package_s_component_leaves_no_receipt(
