@@ -19,6 +19,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "sample": ("sample", "sample_id"),
 }
 _SHOWN_SPELLING = 40
+_TAKEN = frozenset({"judge", "people"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,9 @@ def _read(file: Path, items: Mapping[str, str], sample_id: str, spellings: _Spel
                     "Name each annotator's file after their code, or add a column annotator.",
                 )
                 break
+        if annotator in _TAKEN or "~" in annotator:
+            problems.add(0, f'"{annotator}" means something else in the figures.', "Give the annotator another code.")
+            break
         sample = text_value(row, columns.get("sample"), problems)
         if sample not in {"", sample_id}:
             problems.add(

@@ -26,8 +26,9 @@ def flat(labels: Sequence[Figure], severities: Sequence[Figure]) -> dict[str, fl
         found |= _parts(name, figure)
         if bounded:
             best = _find(labels, _JUDGE, "best", "judged", POPULATION, measure)
-            found |= {} if best.value is None else {f"{name}_best": best.value}
-            found |= {} if best.high is None else {f"{name}_hi": best.high}
+            upper = {f"{name}_best": best.value, f"{name}_hi": best.high}
+            found.pop(f"{name}_hi", None)
+            found |= {key: value for key, value in upper.items() if value is not None}
     found |= _parts("judge_kappa_agreed_drawn", _find(labels, _JUDGE, "agreed", "all", DRAWN, "kappa"))
     found |= _parts("people_alpha", _find(labels, PEOPLE, "", "all", DRAWN, "alpha"))
     severity = _find(severities, _JUDGE, "decided", "all", DRAWN, "kappa_linear")

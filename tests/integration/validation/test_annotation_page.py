@@ -80,6 +80,14 @@ def test_labels_are_there_again_after_the_page_is_opened_again(browser: Any, pag
     assert text(browser, "place") == "Pair 2 of 3"  # the first without a label
 
 
+def test_another_annotator_at_the_same_browser_sees_no_labels(browser: Any, page: Path) -> None:
+    browser.open(page)
+    press(browser, "5", "l")
+    browser.evaluate("document.getElementById('fresh').click()")
+    assert text(browser, "count") == "0 of 3 labelled"
+    assert browser.evaluate("document.querySelector('input:checked') === null")
+
+
 def test_what_is_saved_is_a_file_that_the_program_reads(browser: Any, page: Path, tmp_path: Path) -> None:
     downloads = tmp_path / "downloads"
     downloads.mkdir()

@@ -108,6 +108,14 @@ def test_two_files_of_one_name_are_not_taken_for_one_annotator(tmp_path: Path) -
         read(tmp_path / "x" / "annotate.csv", tmp_path / "y" / "annotate.csv")
 
 
+@pytest.mark.parametrize("code", ["judge", "people", "r1~r2"])
+def test_a_code_that_the_figures_use_is_refused(tmp_path: Path, code: str) -> None:
+    file = tmp_path / f"{code}.csv"
+    file.write_text("item,label\ni1,ABSENT\n")
+    with pytest.raises(InputError, match="Give the annotator another code"):
+        read(file)
+
+
 def test_a_note_is_kept_and_nothing_is_run_or_read_from_it(tmp_path: Path) -> None:
     file = tmp_path / "r1.json"
     file.write_text(json.dumps([{"item": "i1", "label": "ABSENT", "note": "=1+1 <b>"}]))

@@ -2,7 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const get = (id) => document.getElementById(id);
-  const kept = `annotation/${data.sample}`;
+  const kept = `annotation/${data.sample}/${location.pathname}`;
   const known = new Set(data.items.map((item) => item.item));
   let labels = {};
   let current = 0;
@@ -115,6 +115,15 @@
     say(`Read ${file.name}`);
   }
 
+  function startAfresh() {
+    if (!window.confirm("Forget every label in this browser? What was saved as a file stays.")) return;
+    labels = {};
+    unsaved = false;
+    get("annotator").value = "";
+    keep();
+    go(0);
+  }
+
   const commands = {
     ArrowRight: () => go(current + 1),
     ArrowLeft: () => go(current - 1),
@@ -153,6 +162,7 @@
   get("annotator").addEventListener("input", keep);
   get("clear").addEventListener("click", () => change("label", null));
   get("save").addEventListener("click", save);
+  get("fresh").addEventListener("click", startAfresh);
   get("load").addEventListener("change", (event) => { if (event.target.files.length) load(event.target.files[0]); });
   get("previous").addEventListener("click", () => go(current - 1));
   get("next").addEventListener("click", () => go(current + 1));
