@@ -188,7 +188,7 @@ def require_login() -> None:
 
 def _api() -> "HfApi":
     from huggingface_hub import HfApi  # noqa: PLC0415 - heavy
-    from huggingface_hub.utils import disable_progress_bars  # noqa: PLC0415 - heavy
+    from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415 - heavy
 
     if not sys.stderr.isatty():
         disable_progress_bars()
