@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from transplantqa.config import CurateConfig, build
-from transplantqa.corpus.curation import Decision, Limits, curate, step_counts
+from transplantqa.corpus.curation import Decision, Limits, curate, personal_data, step_counts
 from transplantqa.corpus.proposals import Proposal, ask, known_topics, read_reply, request_for
 from transplantqa.corpus.proposals import step_counts as proposal_counts
 from transplantqa.corpus.questions import QuestionFile
@@ -65,7 +65,8 @@ def curate_and_show(config: CurateConfig) -> Path:
     proposals = _proposals(config, kept, limits, folder)
     _write(folder / "questions.csv", as_csv(_unchanged(decisions)))
     _write(folder / "log.jsonl", as_log(decisions, proposals))
-    _write(folder / "review.csv", as_review([one for one in decisions if one.step == "kept"], proposals))
+    if kept:
+        _write(folder / "review.csv", as_review([one for one in decisions if one.step == "kept"], proposals))
     counts = step_counts(decisions)
     _print({**counts, **(proposal_counts(proposals.values()) if config.model is not None else {})})
     sys.stdout.write(f"Kept questions: {folder / 'questions.csv'}. Every decision: {folder / 'log.jsonl'}\n")
@@ -80,8 +81,9 @@ def curate_and_show(config: CurateConfig) -> Path:
 def _accept(review: Path, folder: Path) -> Path:
     reviewed = read_review(review)
     folder.mkdir(parents=True, exist_ok=True)
-    kept = [(one.question, one.flags) for one in reviewed if one.step != "dropped"]
-    _write(folder / "questions.csv", as_csv(kept))
+    kept = [one.question for one in reviewed if one.step != "dropped"]
+    flagged = [(question, "|".join(personal_data(question.text))) for question in kept]
+    _write(folder / "questions.csv", as_csv(flagged))
     _write(folder / "accepted.jsonl", _review_log(reviewed))
     _print({"reviewed": len(reviewed), **review_counts(reviewed)})
     sys.stdout.write(f"Questions: {folder / 'questions.csv'}. What was decided: {folder / 'accepted.jsonl'}\n")

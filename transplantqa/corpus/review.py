@@ -46,7 +46,6 @@ class Reviewed:
     question: Question
     original: str
     step: str
-    flags: str
 
 
 def as_review(decisions: Sequence[Decision], proposals: Mapping[str, Proposal]) -> str:
@@ -114,7 +113,7 @@ def _reviewed(row: TableRow, columns: Mapping[str, str], problems: Problems) -> 
     )
     answer = values["accept"].casefold()
     if answer == DROP:
-        return Reviewed(question, values["text"], "dropped", values["flags"])
+        return Reviewed(question, values["text"], "dropped")
     if answer not in ANSWERS:
         problems.add(
             row.line,
@@ -133,7 +132,7 @@ def _reviewed(row: TableRow, columns: Mapping[str, str], problems: Problems) -> 
         )
     changed = (question.text != values["text"]) or TOPICS in wanted
     step = "accepted" if changed else "undecided" if not answer else "as it was"
-    return Reviewed(question, values["text"], step, values["flags"])
+    return Reviewed(question, values["text"], step)
 
 
 def review_counts(reviewed: Sequence[Reviewed]) -> dict[str, int]:

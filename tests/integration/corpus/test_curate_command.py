@@ -66,6 +66,8 @@ def test_what_the_model_proposes_changes_nothing_until_a_person_accepts_it(
     first, second = QuestionFile(path="final/questions.csv").load()
     assert (first.text, first.topics, first.subtopics) == (REPLY["rephrased"], ("life",), ("driving",))
     assert second.text == "May I swim in the sea?"
+    rows = list(csv.DictReader(Path("final/questions.csv").read_text(encoding="utf-8").split("\n")))
+    assert [row["flags"] for row in rows] == ["", ""]
     assert [one["step"] for one in lines(Path("final/accepted.jsonl"))] == ["accepted", "undecided"]
 
 
@@ -94,3 +96,9 @@ def test_replies_are_asked_for_once_and_a_bad_one_is_counted(raw: Path, capsys: 
 def test_one_file_is_named(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["curate-questions", *arguments]) == 2
     assert "Name one file" in capsys.readouterr().err
+
+
+def test_candidates_none_of_which_is_kept_can_be_curated_again(raw: Path) -> None:
+    raw.write_text("id,text\nb,Thanks\n", encoding="utf-8")
+    for _ in range(2):
+        assert main(["curate-questions", str(raw), "out=set", "model=none"]) == 0
