@@ -16,7 +16,8 @@ CHUNKS, SECTIONS = 100, 30
 CHUNK_WORDS, CHUNK_TOKENS = 350, 512
 """English has about 1.45 WordPiece tokens a word; ours."""
 QUESTION_WORDS = 12
-VOCABULARY = 20_000
+VOCABULARY, QUESTION_VOCABULARY = 20_000, 6_000
+"""Questions ask in the more frequent words, so that about as few cells as on the bundled sample fall back."""
 DIMENSIONS = 384
 
 
@@ -43,10 +44,10 @@ class LookupEmbedder:
 class Words:
     """Running text whose words' frequencies fall as one over their rank, as a language's do."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, vocabulary: int) -> None:
         self._generator = np.random.default_rng(seed)
-        self._words = np.array([_word(number) for number in range(VOCABULARY)])
-        shares = 1.0 / np.arange(1, VOCABULARY + 1)
+        self._words = np.array([_word(number) for number in range(vocabulary)])
+        shares = 1.0 / np.arange(1, vocabulary + 1)
         self._cumulative = np.cumsum(shares / shares.sum())
 
     def text(self, length: int) -> str:
@@ -56,12 +57,12 @@ class Words:
 
 
 def questions(count: int) -> list[Question]:
-    words = Words(1)
+    words = Words(1, QUESTION_VOCABULARY)
     return [Question(f"q{number:05d}", words.text(QUESTION_WORDS)) for number in range(count)]
 
 
 def sources(count: int) -> dict[str, SourceDocument]:
-    words = Words(2)
+    words = Words(2, VOCABULARY)
     made = [_source(f"guide-{number:03d}", words) for number in range(count)]
     return {source.document.document_id: source for source in made}
 

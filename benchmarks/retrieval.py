@@ -37,7 +37,7 @@ def measure(quick: bool) -> list[Figure]:
     parts = 17 if quick else 1
     return [
         *first_stage(DOCUMENTS // parts, QUESTIONS, parts),
-        *bm25_peers(documents=2 if quick else 12, questions=200 if quick else QUESTIONS),
+        *bm25_peers(documents=2 if quick else 12, questions=QUESTIONS),
         *embedding_throughput(texts=12 if quick else 96, turns=2 if quick else 5),
         *growth(16 if quick else 4 * DOCUMENTS // 8, 64 if quick else 256),
         *share_of_retrieval(["limit.documents=1", "limit.questions=4"] if quick else []),
