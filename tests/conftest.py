@@ -9,10 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import settings
 
 from transplantqa import records as r
 from transplantqa.store import tables
 from transplantqa.store.run_folder import RunFolder
+
+settings.register_profile("any machine", deadline=None)  # how long an example takes says more of the load than of it
+settings.load_profile("any machine")
 
 SEPARATOR = "\u2028"
 STAGE = {"attempt": 1, "inputs_sha256": "0" * 64}
