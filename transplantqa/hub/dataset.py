@@ -1,4 +1,4 @@
-"""One dataset repository on the Hub, through the Hub's own client; every call is patient."""
+"""One dataset repository on the Hub, through the Hub's own client; every call is tried again as the Hub asks."""
 
 import sys
 from collections.abc import Mapping, Sequence

@@ -90,7 +90,7 @@ def croissant(
         "@type": "sc:Dataset",
         "name": settings.name,
         "description": f"{settings.title}: the same questions asked of every document, and every two answers compared. "
-        "A research instrument; it doesn't rank institutions and is no basis for clinical decisions.",
+        "A research instrument; it doesn't rank institutions and is no basis for decisions about anybody.",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "citeAs": CITATION,
         "license": LICENCE_TEXTS.get(settings.licence, "See DATA_LICENSE"),

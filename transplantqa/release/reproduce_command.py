@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
@@ -17,7 +18,6 @@ from transplantqa.store.run_folder import RunFolder, open_named
 from transplantqa.validation import measured
 
 USAGE = "transplantqa reproduce [BASELINE] RUN [claims=FILE] [output=table|json] [artifacts=DIR]"
-CLAIMS = "package:transplantqa/samples/transplant/claims.yaml"
 MOST_RUNS = 2
 
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     runs = open_named(rest, USAGE)
     if len(runs) > MOST_RUNS:
         raise ConfigError(f"{len(runs)} runs are named; a change is between two.\nUsage: {USAGE}")
-    claims = load_claims(located(own.get("claims", CLAIMS)))
+    claims = load_claims(located(own["claims"]) if "claims" in own else packaged_claims())
     found = check(claims.claims, runs)
     if own.get("output") == "json":
         content = [{**entry.claim.model_dump(), **_verdict(entry)} for entry in found]
@@ -45,6 +45,18 @@ def main(arguments: Sequence[str]) -> int:
     else:
         _print(Console(), claims, found, runs)
     return EXIT_OK
+
+
+def packaged_claims() -> Path:
+    """Return the table of claims that the package ships.
+
+    Raises:
+        ConfigError: it ships none or several.
+    """
+    found = sorted((Path(__file__).parent.parent / "samples").glob("*/claims.yaml"))
+    if len(found) != 1:
+        raise ConfigError(f"The package ships {len(found)} tables of claims.\nName one: claims=FILE.")
+    return found[0]
 
 
 def _verdict(entry: Checked) -> dict[str, object]:

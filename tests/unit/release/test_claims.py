@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from transplantqa.cli import main
-from transplantqa.corpus.paths import located
 from transplantqa.errors import InputError
 from transplantqa.release.claims import Claim, check, load_claims
-from transplantqa.release.reproduce_command import CLAIMS
+from transplantqa.release.reproduce_command import packaged_claims
 
 FACTS: dict[str, Any] = {
     "id": "c",
@@ -83,7 +82,7 @@ def test_a_judge_nobody_validated_is_the_reason(write_run: Any) -> None:
 
 
 def test_every_published_claim_has_a_measure_or_a_reason() -> None:
-    claims = load_claims(located(CLAIMS)).claims
+    claims = load_claims(packaged_claims()).claims
     assert len(claims) > 50
     assert all(bool(claim.measure) != bool(claim.because) for claim in claims)
 
@@ -96,7 +95,7 @@ def test_the_derived_confusion_matrix_gives_the_published_agreement() -> None:
     counts = [[39, 0, 0, 0, 0], [0, 17, 1, 0, 0], [0, 6, 20, 8, 0], [0, 0, 2, 12, 0], [0, 0, 0, 1, 40]]
     cells = [(row, column) for row in range(5) for column in range(5) for _ in range(counts[row][column])]
     people, judge = (np.array(side) for side in zip(*cells, strict=True))
-    known = {claim.id: claim.value for claim in load_claims(located(CLAIMS)).claims}
+    known = {claim.id: claim.value for claim in load_claims(packaged_claims()).claims}
     assert known["judge_raw"] == pytest.approx((people == judge).mean(), abs=5e-4)
     assert known["judge_kappa"] == pytest.approx(cohen_kappa_score(people, judge), abs=5e-4)
     assert known["judge_weighted_f1"] == pytest.approx(f1_score(people, judge, average="weighted"), abs=5e-4)
