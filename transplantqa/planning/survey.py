@@ -1,7 +1,7 @@
 """What a composed system has before it: asks the ledger and the components' own plans; makes and loads nothing."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from transplantqa.accounting import Usage, used
 from transplantqa.config import RunConfig, build
+from transplantqa.corpus.ingested import SourceFile
 from transplantqa.corpus.plan import plan
 from transplantqa.errors import ModelError
 from transplantqa.judging.prescreens import RULE
@@ -101,7 +102,8 @@ class _Survey:
         planned = None
         if evidence is not None:
             planned = self.tried(lambda: plan_answers(self.shop, self.system.generator, evidence, self.readings)[0])
-        outlook = self.outlook("generate", len(self.cells), planned, is_exact=evidence is not None)
+        whole = evidence is not None and len(evidence) == len(self.cells)
+        outlook = self.outlook("generate", len(self.cells), planned, is_exact=whole)
         answers = None if planned is None else planned.found([*ANSWER_COLUMNS, *USAGE_COLUMNS])
         generator = self.system.generator
         if isinstance(generator, prompts.AsksOfCells):
@@ -116,8 +118,10 @@ class _Survey:
         meter, tokens = self.generator_meter, self.question_tokens(self.generator_meter)
         known: set[CellKey] = set()
         if evidence is not None:
-            known = set(zip(evidence["question_id"].to_pylist(), evidence["document_id"].to_pylist(), strict=True))
-            pending = known if planned is None else _cells(planned.ledger.pending_table(planned.planned))
+            known = set(_ordered_cells(evidence))
+            pending = known
+            if planned is not None:
+                pending = set(_ordered_cells(planned.ledger.pending_table(planned.planned, self.shop.retry)))
             keep = pa.array([key in pending for key in _ordered_cells(evidence)], pa.bool_())
             yield prompts.of_evidence(evidence.filter(keep), fixed, tokens, meter)
         left = [cell for cell in self.cells if cell not in known]
@@ -210,14 +214,13 @@ class _Survey:
         left = planned - int(cached)
         return Outlook(name, planned, int(cached), is_exact, bytes_to_write=left * (size or BYTES_A_UNIT[name]))
 
-    def tried(self, make: "Any") -> Stage | None:
+    def tried(self, make: Callable[[], Stage]) -> Stage | None:
         """Return a stage, or none where its component can't name itself here: then nothing counts as cached."""
         try:
-            stage: Stage = make()
+            return make()
         except ModelError as error:
             self.note(f"what is done already can't be looked up: {str(error).partition(chr(10))[0]}")
             return None
-        return stage
 
     def answered_share(self, answers: pa.Table | None) -> float:
         if answers is None or not len(answers):
@@ -260,7 +263,8 @@ class _Survey:
         return meter
 
 
-def _unread(source: Any) -> Document:
+def _unread(source: SourceFile) -> Document:
+    """Return what is known of a document before it is read."""
     facts = ("document_id", "institution", "group", "phase", "year", "source_file", "sha256", "licence")
     return Document(
         **{name: getattr(source, name) for name in facts},
@@ -290,10 +294,6 @@ def _answered(answers: pa.Table) -> pa.Table:
 
 def _ordered_cells(table: pa.Table) -> Iterable[CellKey]:
     return zip(table["question_id"].to_pylist(), table["document_id"].to_pylist(), strict=True)
-
-
-def _cells(table: pa.Table) -> set[CellKey]:
-    return set(_ordered_cells(table))
 
 
 def _counts(cells: Sequence[CellKey]) -> dict[str, int]:
