@@ -7,7 +7,7 @@ import transplantqa
 
 PACKAGE = Path(transplantqa.__file__).parent
 DOMAIN_WORDS = re.compile(
-    r"handbook|\bcenters?\b(?!\")|\borgans?\b|\bpatients?\b|\bkidney|\bliver\b|\bheart\b|\btransplant\b|\bclinical\b"
+    r"handbook|\bcenters?\b(?!\")|\borgans?\b|\bpatients?\b|\bkidney|\bliver\b|tacrolimus|rejection|\bheart\b|\btransplant\b|\bclinical\b"
     r"|\btenan|\bstudent",
     re.IGNORECASE,
 )

@@ -46,6 +46,7 @@ class Domain(_Data):
         abstention: the exact reply that means the document doesn't address the question.
         significance: what the judge grades of a difference.
         significance_scale: what its high, medium and low mean.
+        danger_words: words that make a conflict grave to a judge without a model.
         advice: the kind of advice that documents of this domain give, and nothing made from them does.
     """
 
@@ -59,11 +60,12 @@ class Domain(_Data):
     abstention: NonEmpty
     significance: NonEmpty = "practical significance"
     significance_scale: NonEmpty = "High: could cause harm; medium: changes what somebody does; low: matters little."
+    danger_words: tuple[str, ...] = ()
     advice: NonEmpty = "professional"
 
     def placeholders(self) -> dict[str, str]:
         """Return what prompt templates can name besides a call's own fields."""
-        return {key: value for key, value in self.model_dump().items() if key not in {"name", "advice"}}
+        return {key: value for key, value in self.model_dump().items() if key not in {"name", "advice", "danger_words"}}
 
 
 class Prompt(_Data):

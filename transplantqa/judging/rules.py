@@ -19,7 +19,7 @@ from transplantqa.judging.quantities import Quantity, quantities
 from transplantqa.models.protocols import Identity
 from transplantqa.records import CONFLICT_LABELS, Judgement, Label, Outcome, Significance
 
-METHOD = "rules-1"
+METHOD = "rules-2"
 LEAST_SHARED = 2
 """Content stems two sentences must share before their polarity is compared. Ours."""
 
@@ -32,10 +32,6 @@ _FORBIDS = re.compile(
 _ALLOWS = re.compile(
     r"\b(?:(?:you|they|people|we) (?:may|can)|can stay|safe|allowed|permitted|okay|ok|fine|all right|welcome|"
     r"own choice|encouraged|free to|go ahead|no need to|approved|acceptable|possible|yes)\b"
-)
-_GRAVE = re.compile(
-    r"\b(?:dose|doses|missed|rejection|fever|infection|emergency|911|bleeding|stop taking|overdose|chest pain|breath|"
-    r"temperature|anti-rejection|tacrolimus|antibiotic|antibiotics)\b"
 )
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -58,22 +54,28 @@ class RulesJudge:
     Args:
         consistent_from: share of rule 3.
         consistent_with_numbers_from: share of rule 3 beside an agreeing quantity.
+        danger_words: words and phrases, in small letters, that make any conflict one of high significance.
     """
 
     group_size = 1
     replicates = 1
     disagreement: DisagreementPolicy = "a_first"
 
-    def __init__(self, *, consistent_from: Share, consistent_with_numbers_from: Share) -> None:
+    def __init__(
+        self, *, consistent_from: Share, consistent_with_numbers_from: Share, danger_words: tuple[str, ...] = ()
+    ) -> None:
         self._consistent_from = consistent_from
         self._consistent_with_numbers_from = consistent_with_numbers_from
+        self._danger_words = tuple(sorted(danger_words))
+        self._danger = re.compile(rf"\b(?:{'|'.join(map(re.escape, self._danger_words))})\b") if danger_words else None
 
     def identity(self) -> Identity:
-        """The rules' version and thresholds."""
+        """The rules' version, thresholds and words."""
         return {
             "method": METHOD,
             "consistent_from": self._consistent_from,
             "consistent_with_numbers_from": self._consistent_with_numbers_from,
+            "danger_words": list(self._danger_words),
         }
 
     def orders(self, question_id: str, document_a: str, document_b: str) -> tuple[Side, ...]:  # noqa: ARG002 - any pair
@@ -123,7 +125,7 @@ class RulesJudge:
             label=label,
             reasoning=why,
             divergence_topic=topic(pair.question.text, pair.a.text, pair.b.text) if conflict else None,
-            significance=_significance(label, pair, why) if conflict else None,
+            significance=_significance(label, pair, why, self._danger) if conflict else None,
             seconds=time.perf_counter() - started,
             replicate=pair.replicate,
             variant=pair.a.variant,
@@ -223,8 +225,8 @@ def _contains(sequence: Sequence[str], part: Sequence[str]) -> bool:
     return any(list(sequence[at : at + len(part)]) == list(part) for at in range(len(sequence) - len(part) + 1))
 
 
-def _significance(label: Label, pair: Pair, why: str) -> Significance:
+def _significance(label: Label, pair: Pair, why: str, danger: re.Pattern[str] | None) -> Significance:
     text = normalise(f"{pair.question.text} {pair.a.text} {pair.b.text}")
-    if "dose" in why or "temperature" in why or _GRAVE.search(text):
+    if "dose" in why or "temperature" in why or (danger is not None and danger.search(text)):
         return "high"
     return "medium" if label is Label.CONTRADICTORY else "low"

@@ -71,6 +71,7 @@ reader: reader                       # who asks, such as: patient, student
 abstention: NOT ADDRESSED            # the exact reply of a silent document
 significance: practical significance
 significance_scale: "High: could cause harm; medium: changes what somebody does; low: matters little."
+danger_words: []                     # words that make a conflict grave to the rules judge, such as: overdose, eviction
 advice: professional                 # the kind of advice the documents give, such as: medical, legal
 """
 

@@ -9,6 +9,8 @@ from transplantqa.errors import ConfigError
 from transplantqa.generation.grounded import FIELDS
 from transplantqa.generation.prompts import Domain, Prompt, Renderer
 from transplantqa.judging import parse
+from transplantqa.judging.batched import FIELDS as GROUP_FIELDS
+from transplantqa.judging.label_only import DETAIL_FIELDS
 from transplantqa.judging.structured import FIELDS as JUDGE_FIELDS
 
 CONF = Path(__file__).parents[3] / "conf"
@@ -65,14 +67,25 @@ def test_comment_and_version_are_not_part_of_what_the_model_sees() -> None:
     assert Prompt.model_validate(prompt(comment="a", version=2)).text() == Prompt.model_validate(prompt()).text()
 
 
-def shipped(pattern: str) -> list[Path]:
-    return sorted((CONF / "prompt").glob(pattern))
+def shipped(*stems: str) -> list[Path]:
+    return [path for path in sorted((CONF / "prompt").glob("*.yaml")) if path.stem.startswith(stems)]
+
+
+OF_A_PAIR = shipped("judge_structured", "judge_small", "judge_brief", "judge_label")
+FIELDS_OF = {
+    **dict.fromkeys(shipped("grounded"), FIELDS),
+    **dict.fromkeys(OF_A_PAIR, JUDGE_FIELDS),
+    **dict.fromkeys(shipped("judge_batched"), GROUP_FIELDS),
+    **dict.fromkeys(shipped("judge_details"), DETAIL_FIELDS),
+}
+
+
+def test_no_shipped_judges_prompt_is_left_out() -> None:
+    assert set(shipped("judge", "grounded")) == set(FIELDS_OF)
 
 
 @pytest.mark.parametrize(
-    ("path", "fields"),
-    [*((path, FIELDS) for path in shipped("grounded*")), *((path, JUDGE_FIELDS) for path in shipped("judge*"))],
-    ids=lambda value: value.stem if isinstance(value, Path) else "",
+    ("path", "fields"), FIELDS_OF.items(), ids=lambda value: value.stem if isinstance(value, Path) else ""
 )
 def test_every_shipped_prompt_renders_for_the_shipped_domain(path: Path, fields: tuple[str, ...]) -> None:
     shipped_domain = Domain.model_validate(yaml.safe_load((CONF / "domain/transplant.yaml").read_text("utf-8")))
@@ -81,7 +94,7 @@ def test_every_shipped_prompt_renders_for_the_shipped_domain(path: Path, fields:
     assert messages[-1].content.count("VALUE") == len(fields)
 
 
-@pytest.mark.parametrize("path", shipped("judge*"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", OF_A_PAIR, ids=lambda path: path.stem)
 def test_every_example_reply_of_a_judges_prompt_can_be_read(path: Path) -> None:
     loaded = Prompt.model_validate(yaml.safe_load(path.read_text("utf-8")))
     assert all(parse(example["reply"]).label is not None for example in loaded.examples)

@@ -75,5 +75,14 @@ def test_a_conflict_has_topic_and_significance_and_other_labels_have_not(make_pa
     ]
 
 
+def test_a_conflict_with_a_word_of_danger_is_grave(make_pair: Callable[..., Pair]) -> None:
+    judge = RulesJudge(consistent_from=0.5, consistent_with_numbers_from=0.3, danger_words=("flood",))
+    pairs = [
+        make_pair("After a flood stay out for six weeks.", "After a flood stay out for a year."),
+        make_pair("Keep away from pets for six weeks.", "Keep away from pets for a year."),
+    ]
+    assert [item.significance for item in judge.judge(pairs)] == ["high", "low"]
+
+
 def test_the_topic_falls_back_on_the_question() -> None:
     assert topic("When may I swim again?", "Six weeks.", "Three months.") == "swim"
