@@ -39,11 +39,14 @@ def reload(dataset: HubDataset, folder: Path, record: ReleaseRecord, table: tupl
     path = folder / table_path(config, split)
     with tempfile.TemporaryDirectory(prefix="transplantqa-reload-") as cache:
         datasets.disable_progress_bars()
-        loaded = dataset.patience.call(
-            f"load {config}/{split} of {dataset.repo}",
-            lambda: datasets.load_dataset(dataset.repo, config, split=split, revision=commit, cache_dir=cache),
-        )
-        problem = _problem(loaded, path, record.rows[config][split])
+        try:
+            loaded = dataset.patience.call(
+                f"load {config}/{split} of {dataset.repo}",
+                lambda: datasets.load_dataset(dataset.repo, config, split=split, revision=commit, cache_dir=cache),
+            )
+            problem = _problem(loaded, path, record.rows[config][split])
+        except datasets.exceptions.DatasetsError as error:
+            problem = f"datasets can't load it ({' '.join(str(error).split())[:200]})"
     if problem:
         raise InputError(
             f"{dataset.repo} at {commit[:12]}: {config}/{split} came back changed: {problem}.\n"
