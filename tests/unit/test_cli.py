@@ -17,7 +17,7 @@ def test_help_lists_every_command_and_the_exit_codes(capsys: pytest.CaptureFixtu
 
 
 def test_help_says_that_nothing_ranks_institutions_or_gives_advice() -> None:
-    assert "nothing here ranks institutions or gives medical advice" in help_text()
+    assert "nothing here ranks institutions or gives advice" in help_text()
 
 
 def test_no_command_shows_the_help_and_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,7 +73,7 @@ def print_validation(found: Validation, commands: Sequence[str] = (), console: C
     console.print(_everybody(labels))
     severity = [row for row in rows if row["about"] == "significance" and row["pairs"] == "all"]
     if any(row["n"] for row in severity):
-        console.print(_everybody(severity, "Clinical significance of conflicts"))
+        console.print(_everybody(severity, "Significance of conflicts"))
     console.print(_bias(pq.read_table(found.path / "bias.parquet").to_pylist()))
     _print_lines(console, [*_remarks(found), "", f"Every figure, with interval and n: {found.path}", *commands])
 
