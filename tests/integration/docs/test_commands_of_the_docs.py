@@ -30,7 +30,7 @@ SHELLS = {"", "bash", "console", "sh"}
 ELSEWHERE: Mapping[str, str] = {
     "pip install": "installation, tested from a clean clone by .ci/run",
     "uv sync": "installation, tested from a clean clone by .ci/run",
-    "uv run pytest": "this",
+    "pytest": "this",
     ".ci/run": "runs this",
     "apt-get": "the machine's own packages",
     "cp slurm_launchers": "tests/integration/slurm submits the real array",
