@@ -13,7 +13,7 @@ from transplantqa.errors import EXIT_FAILURES, EXIT_OK, Interrupted
 from transplantqa.pipeline import ingest_only, run_system
 from transplantqa.records import Outcome
 from transplantqa.report.console import print_findings
-from transplantqa.report.documents import documents_table
+from transplantqa.report.documents import documents_read
 from transplantqa.report.inspection_files import write_inspection
 from transplantqa.status import closing_line, status_table, survey
 from transplantqa.store.run_folder import RunFolder
@@ -51,7 +51,7 @@ def ingest_and_show(config: IngestConfig) -> int:
     """Read the documents, print their table, and return 0: an unreadable document is a finding, not an error."""
     rows = ingest_only(config)
     console = Console()
-    console.print(documents_table(rows))
+    console.print(documents_read(rows))
     verdicts = [row["verdict"] for row in rows]
     totals = ", ".join(f"{verdicts.count(name)} {name}" for name in ("accept", "review", "reject"))
     console.print(f"{len(rows)} documents: {totals}. Rejected ones are asked nothing and are never counted as silent.")

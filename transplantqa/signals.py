@@ -15,11 +15,12 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGUSR1 end the program like Ctrl-C where no unit is being made: starting, measuring, reporting.
+    """Let every stop signal end the program like Ctrl-C where no unit is being made: starting, measuring, reporting.
 
-    A ``StopRequest`` entered inside takes over while units are made.
+    SIGINT too, which a shell has ignored in what it starts in the background. A ``StopRequest`` entered inside takes
+    over while units are made.
     """
-    asked = (signal.SIGTERM, signal.SIGUSR1) if threading.current_thread() is threading.main_thread() else ()
+    asked = STOP_SIGNALS if threading.current_thread() is threading.main_thread() else ()
     previous = {number: signal.signal(number, signal.default_int_handler) for number in asked}
     try:
         yield

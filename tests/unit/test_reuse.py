@@ -85,6 +85,11 @@ def test_what_cannot_change_a_row_changes_no_method(usual: dict[str, str], overr
     assert fingerprints(override) == usual
 
 
+def test_how_many_texts_are_embedded_at_once_changes_no_method() -> None:
+    server = ("retriever=dense", "embedder=openai", "embedder.model=m")
+    assert fingerprints(*server, "embedder.batch_texts=1") == fingerprints(*server, "embedder.batch_texts=64")
+
+
 @pytest.mark.parametrize("override", ["model.seed=7", "model.top_p=0.9"])
 def test_sampling_is_part_of_the_method_once_there_is_any(usual: dict[str, str], override: str) -> None:
     assert fingerprints(override) == usual  # greedy decoding draws nothing

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from transplantqa.errors import ModelError
 from transplantqa.models.protocols import Identity
-from transplantqa.models.weights import model_facts
+from transplantqa.models.weights import model_facts, revision_to_load
 
 Vectors = NDArray[np.float32]
 Precision = Literal["float32", "float16"]
@@ -199,7 +199,7 @@ def _folder(model: str, revision: str | None) -> str:
     from huggingface_hub import errors, snapshot_download  # noqa: PLC0415
 
     try:
-        return snapshot_download(model, revision=revision)
+        return snapshot_download(model, revision=revision_to_load(model, revision))
     except (errors.HfHubHTTPError, errors.OfflineModeIsEnabled) as error:
         raise OSError(str(error)) from error
 

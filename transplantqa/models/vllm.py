@@ -19,7 +19,7 @@ from transplantqa.models.messages import plain_messages
 from transplantqa.models.protocols import Completion, Identity, PromptTokens, Request
 from transplantqa.models.reasoning import settle
 from transplantqa.models.sampling import Sampling
-from transplantqa.models.weights import model_facts
+from transplantqa.models.weights import model_facts, revision_to_load
 from transplantqa.records import Outcome
 
 OPENING_TOKENS = 24
@@ -218,7 +218,7 @@ class VLLM:
         from transformers import AutoTokenizer  # type: ignore[import-not-found]  # noqa: PLC0415
 
         try:
-            return AutoTokenizer.from_pretrained(self._model, revision=self._revision)
+            return AutoTokenizer.from_pretrained(self._model, revision=revision_to_load(self._model, self._revision))
         except (OSError, ValueError) as error:
             reason = str(error).partition("\n")[0]
             raise ModelError(
@@ -237,7 +237,8 @@ class VLLM:
         try:
             return LLM(
                 model=self._model,
-                revision=self._revision,
+                revision=revision_to_load(self._model, self._revision),
+                tokenizer_revision=revision_to_load(self._model, self._revision),
                 max_model_len=self.context_tokens,
                 seed=self._sampling.seed,
                 dtype=self._dtype,

@@ -1,6 +1,7 @@
 """Finding model files: on disk, inside an installed package, or on the Hugging Face Hub."""
 
 import re
+from functools import cache
 from importlib import util
 from pathlib import Path
 
@@ -11,6 +12,7 @@ FORMS = (
     "Give one of: a path (models/my.gguf), a file of an installed package (package:NAME/FILE), "
     "or a file on the Hugging Face Hub (hub:OWNER/REPO/FILE, or hub:OWNER/REPO/FILE@REVISION)."
 )
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)/(?P<file>[^@]+)(?:@(?P<revision>[\w./-]+))?")
 
 
@@ -62,7 +64,6 @@ def _on_hub(weights: str) -> Path:
     named = _HUB.fullmatch(weights.removeprefix("hub:"))
     if named is None:
         raise ModelError(f"model weights {weights!r}: not of the form hub:OWNER/REPO/FILE[@REVISION].\n{FORMS}")
-    import httpx  # noqa: PLC0415
     from huggingface_hub import errors as hub  # noqa: PLC0415
     from huggingface_hub import hf_hub_download, logging, try_to_load_from_cache  # noqa: PLC0415
 
@@ -88,19 +89,59 @@ def _on_hub(weights: str) -> Path:
             f"model weights {weights!r}: no such repository, revision or file on the Hub.\n"
             "Check the spelling; for a private repository log in: hf auth login"
         ) from error
-    except (hub.HfHubHTTPError, hub.OfflineModeIsEnabled, httpx.TransportError, OSError) as error:
+    except _unreachable() as error:
         raise ModelError(
             f"model weights {weights!r}: download failed ({error}).\nTry again, or give the path of a local file."
         ) from error
 
 
 def model_facts(model: str, revision: str | None) -> dict[str, str | None]:
-    """Return what identifies a model: the hash of a folder's files, or the Hub's repository and revision.
+    """Return what identifies a model: the hash of a folder's files, or the Hub's repository and commit.
 
-    The folder's path is no part of it.
+    The folder's path is no part of it. Where the commit can't be known, the revision asked for stands in its place.
     """
     folder = Path(model).expanduser()
     if not folder.is_dir():
-        return {"repo": model, "revision": revision}
+        commit = commit_of(model, revision)
+        return {"repo": model, "revision": revision} if commit is None else {"repo": model, "commit": commit}
     files = sorted(path for path in folder.iterdir() if path.is_file())
     return {"files_sha256": digest([[path.name, file_sha256(path)] for path in files])}
+
+
+def revision_to_load(model: str, revision: str | None) -> str | None:
+    """Return the commit that ``model_facts`` names, else the revision asked for; a folder has neither."""
+    return None if Path(model).expanduser().is_dir() else commit_of(model, revision) or revision
+
+
+@cache
+def commit_of(model: str, revision: str | None) -> str | None:
+    """Return the commit that a Hub id means on this machine, which is the one to load, or null where it isn't known.
+
+    A cached branch stays at the commit it was fetched at, so that a run that goes on uses the weights it began with;
+    otherwise the Hub is asked.
+    """
+    if revision is not None and _COMMIT.fullmatch(revision):
+        return revision
+    from huggingface_hub import HfApi, errors, snapshot_download  # noqa: PLC0415
+
+    try:
+        return Path(snapshot_download(model, revision=revision, local_files_only=True)).name
+    except (errors.LocalEntryNotFoundError, errors.HFValidationError):
+        pass
+    try:
+        return HfApi().model_info(model, revision=revision).sha
+    except errors.HFValidationError:
+        return None
+    except _unreachable():
+        return None
+
+
+def _unreachable() -> tuple[type[Exception], ...]:
+    """Return what the Hub's client raises when it gets no answer or a bad one.
+
+    Transport errors come from its HTTP library, which is another one in other versions: the base of its own HTTP error.
+    """
+    from huggingface_hub import errors  # noqa: PLC0415
+
+    transport = errors.HfHubHTTPError.__mro__[1]
+    return (transport, errors.OfflineModeIsEnabled, OSError)

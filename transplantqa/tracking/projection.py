@@ -154,7 +154,8 @@ def _large_tables(run: RunFolder, skip: Collection[str], limit_mib: int) -> dict
 def _files(run: RunFolder, skip: Collection[str]) -> dict[Path, str]:
     tables = {run.table_path(name): "tables" for name in run.tables() if name not in skip}
     pages = {page: "" for page in [run.path / "report.html"] if page.is_file()}
-    return {run.path / "metrics.json": "", **pages, **tables}
+    figures = dict.fromkeys(sorted((run.path / "figures").glob("*.png")), "figures")
+    return {run.path / "metrics.json": "", **pages, **figures, **tables}
 
 
 def _plain(value: object) -> object:

@@ -62,6 +62,13 @@ def test_a_table_above_the_limit_is_listed_instead_of_copied(write_run: Any) -> 
     assert json.loads(projection.texts["tables_kept.json"])["answers"] == str(run.table_path("answers"))
 
 
+def test_pictures_of_the_figures_are_kept_with_the_run(write_run: Any) -> None:
+    run = write_run()
+    (run.path / "figures").mkdir()
+    (run.path / "figures" / "coverage.png").write_bytes(b"png")
+    assert _project(run).files[run.path / "figures" / "coverage.png"] == "figures"
+
+
 def test_the_same_files_have_the_same_hash_and_a_changed_metric_another(write_run: Any) -> None:
     first = _project(write_run(metrics={"absence_rate": 0.25})).content_sha256()
     assert _project(write_run(metrics={"absence_rate": 0.25})).content_sha256() == first
