@@ -38,3 +38,13 @@ def test_a_document_without_reasons_has_its_line_in_the_table_alone() -> None:
 
 def test_what_looks_like_markup_stays_text() -> None:
     assert "[bold]x" in printed(row("north_guide", "[bold]x"))
+
+
+def test_a_reason_of_every_document_is_told_once() -> None:
+    shown = printed(row("a", "no group given", "page 2: garbled"), row("b", "no group given"))
+    assert shown.count("no group given") == 1
+    assert shown.index("every document") < shown.index("page 2: garbled")
+
+
+def test_a_column_without_any_value_is_left_out() -> None:
+    assert "phase" not in printed(row("a"))
