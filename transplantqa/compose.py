@@ -173,15 +173,15 @@ def _check_job(command: str, overrides: Sequence[str], problems: Problems) -> Ma
     config = _composed(command, overrides, problems)
     if config is None:
         return None
-    missing = sorted(OmegaConf.missing_keys(config))
-    for key in missing:
-        problems.add(key, "needs a value", f"Give it on the command line: {key}=...")
-    if missing:
-        return None
     try:
-        plain = OmegaConf.to_container(config, resolve=True)
+        missing = sorted(OmegaConf.missing_keys(config))
+        plain = None if missing else OmegaConf.to_container(config, resolve=True)
     except OmegaConfBaseException as error:
         problems.add(str(error.full_key or command), str(error).partition("\n")[0])
+        return None
+    for key in missing:
+        problems.add(key, "needs a value", f"Give it on the command line: {key}=...")
+    if plain is None:
         return None
     assert isinstance(plain, Mapping)  # noqa: S101 - primary configs are mappings
     named = {str(key): value for key, value in plain.items()}

@@ -127,3 +127,8 @@ def test_the_judge_s_model_is_the_generator_s_unless_another_is_chosen() -> None
         assert same.judge.model.weights == "mine.gguf"
         assert other.generator.model.weights == "a.gguf"
         assert other.judge.model._target_ == "transplantqa.models.Scripted"
+
+
+def test_a_value_that_refers_to_a_key_that_is_not_there_is_told_with_its_place() -> None:
+    with pytest.raises(ConfigError, match=r"judge\.consistent_from: .*'domain\.nothing' not found"):
+        check(CommandLine("run", ("experiment=baseline", "judge.consistent_from=${domain.nothing}"), False, None))
