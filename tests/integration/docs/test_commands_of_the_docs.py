@@ -39,7 +39,6 @@ ELSEWHERE: Mapping[str, str] = {
     "scontrol": "needs a job in the queue",
     "mlflow ui": "a server that doesn't end; tests/integration/tracking starts one",
     "hf auth login": "asks for a token",
-    "python -m benchmarks": "minutes; tests/integration/test_benchmarks.py runs the quick ones",
 }
 """Beginnings of commands that are tested elsewhere, or are not ours, and where or why."""
 HYDRA = {"run", "ingest", "release", "contrast", "validate", "evaluate-retrieval", "status"}
