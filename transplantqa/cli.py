@@ -1,8 +1,10 @@
 """The console script: finds the command, checks its arguments whole, runs it, and turns errors into exit codes."""
 
+import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from transplantqa.errors import ConfigError, Interrupted, TransplantQAError
 from transplantqa.signals import interruptible
@@ -12,197 +14,127 @@ Handler = Callable[[Sequence[str]], int]
 
 @dataclass(frozen=True)
 class Command:
-    """A command's one-line summary, usage, and the handler, imported only when it is called."""
+    """A command's one-line summary, its usage, and what is loaded when it is called, as "module:function".
+
+    Attributes:
+        summary: what it is for.
+        usage: its arguments.
+        main: takes the arguments and returns the exit code; by default Hydra runs the command's configuration.
+        prepare: turns the arguments into Hydra's overrides.
+    """
 
     summary: str
     usage: str
-    handler: Callable[[], Handler]
+    main: str = ""
+    prepare: str = ""
+
+    def handler(self, name: str) -> Handler:
+        """Load what runs this command, called ``name``."""
+        if self.main:
+            return _loaded(self.main)
+        run_command = _loaded("transplantqa.hydra_app:run_command")
+        prepare = _loaded(self.prepare) if self.prepare else list
+        return lambda arguments: run_command(name, prepare(arguments))
 
 
-def _hydra(command: str) -> Callable[[], Handler]:
-    def load() -> Handler:
-        from transplantqa.hydra_app import run_command  # noqa: PLC0415
-
-        return lambda arguments: run_command(command, arguments)
-
-    return load
-
-
-def _show() -> Handler:
-    from transplantqa.report.show import main as show  # noqa: PLC0415
-
-    return show
-
-
-def _track() -> Handler:
-    from transplantqa.tracking.command import main as track  # noqa: PLC0415
-
-    return track
-
-
-def _contrast() -> Handler:
-    from transplantqa.contrasts.command import quoted  # noqa: PLC0415
-    from transplantqa.hydra_app import run_command  # noqa: PLC0415
-
-    return lambda arguments: run_command("contrast", quoted(arguments))
-
-
-def _validate() -> Handler:
-    from transplantqa.hydra_app import run_command  # noqa: PLC0415
-    from transplantqa.validation.command import hydra_arguments  # noqa: PLC0415
-
-    return lambda arguments: run_command("validate", hydra_arguments(arguments))
-
-
-def _control(command: str) -> Callable[[], Handler]:
-    def load() -> Handler:
-        from transplantqa.contrasts.command import quoted  # noqa: PLC0415
-        from transplantqa.hydra_app import run_command  # noqa: PLC0415
-
-        def handle(arguments: Sequence[str]) -> int:
-            named = [text if "=" in text or text.startswith("-") else f"run={text}" for text in arguments]
-            return run_command(command, quoted(named))
-
-        return handle
-
-    return load
-
-
-def _robustness() -> Handler:
-    from transplantqa.controls.robustness_command import main as robustness  # noqa: PLC0415
-
-    return robustness
-
-
-def _report() -> Handler:
-    from transplantqa.report.page.command import main as report  # noqa: PLC0415
-
-    return report
-
-
-def _curate() -> Handler:
-    from transplantqa.corpus.curate_command import hydra_arguments  # noqa: PLC0415
-    from transplantqa.hydra_app import run_command  # noqa: PLC0415
-
-    return lambda arguments: run_command("curate-questions", hydra_arguments(arguments))
-
-
-def _init() -> Handler:
-    from transplantqa.scaffold.command import main as init  # noqa: PLC0415
-
-    return init
-
-
-def _push() -> Handler:
-    from transplantqa.hub.push_command import main as push  # noqa: PLC0415
-
-    return push
-
-
-def _pull() -> Handler:
-    from transplantqa.hub.pull_command import main as pull  # noqa: PLC0415
-
-    return pull
-
-
-def _reproduce() -> Handler:
-    from transplantqa.release.reproduce_command import main as reproduce  # noqa: PLC0415
-
-    return reproduce
-
-
-def _store(command: str) -> Callable[[], Handler]:
-    def load() -> Handler:
-        from transplantqa.store import commands  # noqa: PLC0415
-
-        handler: Handler = getattr(commands, command)
-        return handler
-
-    return load
+def _loaded(place: str) -> Callable[..., Any]:
+    module, _, function = place.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found
 
 
 COMMANDS: Mapping[str, Command] = {
-    "run": Command("audit one system, or several with -m", "[-m] [group=choice ...] [key=value ...]", _hydra("run")),
+    "run": Command("audit one system, or several with -m", "[-m] [group=choice ...] [key=value ...]"),
     "init": Command(
         "a project for your folder of documents: manifest, questions template, configurations",
         "FOLDER [out=PROJECT] [name=NAME] [groups=a,b]",
-        _init,
+        "transplantqa.scaffold.command:main",
     ),
     "plan": Command(
         "what a run would do, need and cost, before it does anything",
         "[group=choice ...] [key=value ...]",
-        _hydra("plan"),
     ),
     "doctor": Command(
         "whether this machine can run a system: engines, models, services, three probe calls",
         "[group=choice ...] [key=value ...]",
-        _hydra("doctor"),
     ),
-    "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]", _hydra("ingest")),
+    "ingest": Command("read documents and say what was found", "[corpus=...] [key=value ...]"),
     "curate-questions": Command(
         "a question set from raw candidates, with proposals to accept and a log",
         "FILE [out=FOLDER] [model=...] | accept=REVIEW [out=FOLDER]",
-        _curate,
+        prepare="transplantqa.command_lines:of_a_file",
     ),
-    "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]", _hydra("release")),
+    "release": Command("build the dataset folder of finished runs", "runs=[...] [key=value ...]"),
     "push": Command(
         "put a built release on the Hugging Face Hub, or say what that would change",
         "repo=OWNER/NAME [folder=release] [tag=TAG] [private=yes|no] [schema=same|replace] [dry_run=yes]",
-        _push,
+        "transplantqa.hub.push_command:main",
     ),
     "pull": Command(
         "a pinned release from the Hub, checked, as runs that report, contrast and validate read",
         "repo=OWNER/NAME revision=TAG_OR_COMMIT [artifacts=DIR]",
-        _pull,
+        "transplantqa.hub.pull_command:main",
     ),
     "reproduce": Command(
         "what the papers claim beside what finished runs give",
         "[BASELINE] RUN [claims=FILE] [output=table|json] [artifacts=DIR]",
-        _reproduce,
+        "transplantqa.release.reproduce_command:main",
     ),
     "contrast": Command(
         "what changed between two runs, and where it comes from",
         "baseline=RUN candidate=RUN [key=value ...]",
-        _contrast,
+        prepare="transplantqa.command_lines:of_two_runs",
     ),
     "validate": Command(
         "is the judge an instrument: pairs for people to label, agreement with them, judges side by side",
         "sample|agreement|compare RUN|FILE ... [key=value ...]",
-        _validate,
+        prepare="transplantqa.validation.command:hydra_arguments",
     ),
     "probe-silence": Command(
         "how much of a run's silence is false: a sample asked again with whole documents",
         "RUN [silent_cells=N] [key=value ...]",
-        _control("probe-silence"),
+        prepare="transplantqa.command_lines:of_a_run",
     ),
     "same-source": Command(
         "the divergence a run would report without any: one document answers twice",
         "RUN [by=paraphrase|seed|prompt] [key=value ...]",
-        _control("same-source"),
+        prepare="transplantqa.command_lines:of_a_run",
     ),
     "robustness": Command(
         "how far the findings depend on the judge: prompts, models, orders, citations",
         "RUN RUN [RUN ...] | sweep=ID [artifacts=DIR]",
-        _robustness,
+        "transplantqa.controls.robustness_command:main",
     ),
     "evaluate-retrieval": Command(
         "compare retrievers with what people found in the documents",
         "[retrievers=[bm25,...]] [group=choice ...] [key=value ...]",
-        _hydra("evaluate-retrieval"),
     ),
-    "report": Command("write a finished run's page again", "RUN [RUN ...] [artifacts=DIR]", _report),
+    "report": Command(
+        "write a finished run's page again", "RUN [RUN ...] [artifacts=DIR]", "transplantqa.report.page.command:main"
+    ),
     "show": Command(
-        "one question's answers and relations", "question=ID [document=ID] [run=RUN] [artifacts=DIR]", _show
+        "one question's answers and relations",
+        "question=ID [document=ID] [run=RUN] [artifacts=DIR]",
+        "transplantqa.report.show:main",
     ),
     "status": Command(
         "what a run has done and what is missing, per stage and shard",
         "[group=choice ...] [shard.count=N] [key=value ...]",
-        _hydra("status"),
     ),
-    "explain": Command("what differs between two runs or methods", "A B [artifacts=DIR]", _store("explain")),
-    "track": Command("write finished runs into MLflow, now or again", "RUN [RUN ...] [artifacts=DIR]", _track),
-    "prune": Command("list what no run refers to, or delete it", "[delete=yes] [artifacts=DIR]", _store("prune")),
-    "repair": Command("mend a ledger's folder: repeated rows, damaged parts", "FOLDER", _store("repair")),
+    "explain": Command(
+        "what differs between two runs or methods", "A B [artifacts=DIR]", "transplantqa.store.commands:explain"
+    ),
+    "track": Command(
+        "write finished runs into MLflow, now or again",
+        "RUN [RUN ...] [artifacts=DIR]",
+        "transplantqa.tracking.command:main",
+    ),
+    "prune": Command(
+        "list what no run refers to, or delete it", "[delete=yes] [artifacts=DIR]", "transplantqa.store.commands:prune"
+    ),
+    "repair": Command(
+        "mend a ledger's folder: repeated rows, damaged parts", "FOLDER", "transplantqa.store.commands:repair"
+    ),
 }
 HELP_FLAGS = frozenset({"-h", "--help", "help"})
 
@@ -220,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"transplantqa {__version__}\n")
             return 0
         with interruptible():
-            return _command(arguments[0]).handler()(arguments[1:])
+            return _command(arguments[0]).handler(arguments[0])(arguments[1:])
     except TransplantQAError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code

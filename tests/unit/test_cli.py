@@ -56,6 +56,11 @@ def test_help_imports_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_a_command_runs_can_be_loaded(name: str) -> None:
+    assert callable(COMMANDS[name].handler(name))
+
+
 def test_a_configuration_mistake_shows_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "retriever=bm52"]) == ConfigError.exit_code
     shown = capsys.readouterr()

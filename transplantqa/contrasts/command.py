@@ -1,7 +1,6 @@
 """The command ``contrast``: finds both runs, refuses what can't be compared, writes what changed, shows it."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from transplantqa.store import digest
 from transplantqa.store.run_folder import RunFolder, open_run
 from transplantqa.tracking.protocols import Tracker
 
-RUN_KEYS = ("baseline", "candidate", "run")
 ID_CHARACTERS = 16
 
 
@@ -59,19 +57,6 @@ def make_contrast(artifacts: Path, runs: tuple[RunFolder, RunFolder], config: Co
     settings: Analysis = build(config.analysis)
     findings = contrast(_tables(runs[0]), _tables(runs[1]), settings, config.scope, config.margin_points)
     return write_contrast(artifacts, _record(runs, found, findings, settings, config), findings.tables)
-
-
-def quoted(arguments: Sequence[str]) -> list[str]:
-    """Return arguments with the runs quoted for Hydra: an id may look like a number, a name may hold a "="."""
-    return [_quoted(argument) for argument in arguments]
-
-
-def _quoted(argument: str) -> str:
-    key, separator, value = argument.partition("=")
-    if key not in RUN_KEYS or not separator or not value or value[0] in "'\"":
-        return argument
-    escaped = value.replace("\\", "\\\\") if value.endswith("\\") else value
-    return "{}='{}'".format(key, escaped.replace("'", "\\'"))
 
 
 def _tables(run: RunFolder) -> AuditTables:

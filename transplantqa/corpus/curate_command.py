@@ -25,19 +25,6 @@ from transplantqa.store.hashing import digest
 _COLUMNS = ("question_id", "text", "groups", "topics", "subtopics", "source", "flags")
 
 
-def hydra_arguments(arguments: Sequence[str]) -> list[str]:
-    """Return the command line for Hydra: a bare argument is the file of candidates; paths are quoted."""
-    named = [text if "=" in text or text.startswith("-") else f"file={text}" for text in arguments]
-    return [_quoted(text) for text in named]
-
-
-def _quoted(argument: str) -> str:
-    key, separator, value = argument.partition("=")
-    if key not in {"file", "accept", "out"} or not separator or not value or value[0] in "'\"":
-        return argument
-    return "{}='{}'".format(key, value.replace("'", "\\'"))
-
-
 def curate_and_show(config: CurateConfig) -> Path:
     """Curate candidates, or write the question set a person accepted; print the counts of each step.
 

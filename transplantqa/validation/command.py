@@ -1,9 +1,10 @@
 """The command ``validate``: draws a sample for people, reads what they said, compares judges."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from transplantqa.command_lines import parted, quoted, with_quoted
 from transplantqa.config import ValidateConfig, build
 from transplantqa.errors import ConfigError
 from transplantqa.report.page import write_page
@@ -29,8 +30,6 @@ USAGE = (
 ACTIONS = {"sample": "run", "agreement": "files", "compare": "runs"}
 """What is done, and the key that plain arguments after it are values of."""
 
-_TAKE_A_VALUE = frozenset({"--config-dir", "-cd", "--config-path", "-cp", "--config-name", "-cn", "--cfg", "-c"})
-
 
 def hydra_arguments(arguments: Sequence[str]) -> list[str]:
     """Turn a command line of ``validate`` into overrides: its first word, and plain words for files or runs.
@@ -44,15 +43,15 @@ def hydra_arguments(arguments: Sequence[str]) -> list[str]:
         given = f"{arguments[0]!r} is not something to do." if arguments else "Nothing to do is named."
         raise ConfigError(f"validate: {given} It is one of {', '.join(ACTIONS)}.\nUsage: {USAGE}")
     action, *rest = arguments
-    words, others = _parted(rest)
+    words, others = parted(rest, _is_override)
     key = ACTIONS[action]
     if not words:
         given_words = []
     elif key == "run":
-        given_words = [f"run={_quoted(words[0])}", *words[1:]]
+        given_words = [f"run={quoted(words[0])}", *words[1:]]
     else:
-        given_words = [f"{key}=[{','.join(map(_quoted, words))}]"]
-    return [f"action={action}", *given_words, *others]
+        given_words = [f"{key}=[{','.join(map(quoted, words))}]"]
+    return [f"action={action}", *given_words, *with_quoted(others, {"run", "sample"})]
 
 
 def validate_and_show(config: ValidateConfig) -> Path:
@@ -126,32 +125,9 @@ def _require(config: ValidateConfig) -> None:
         raise ConfigError("\n".join([*problems, f"Usage: {USAGE}"]))
 
 
-def _parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Part plain words from overrides and flags; a flag's value goes with it."""
-    words: list[str] = []
-    others: list[str] = []
-    for argument, before in zip(arguments, ["", *arguments], strict=False):
-        is_word = not argument.startswith("-") and before not in _TAKE_A_VALUE and not _is_override(argument)
-        (words if is_word else others).append(argument)
-    return words, list(_with_quoted_run(others))
-
-
 def _is_override(argument: str) -> bool:
     """Tell ``bootstrap.seed=1`` from the name of a system or file that holds a "="."""
     key, separator, _ = argument.partition("=")
     return bool(separator) and (
         "." in key or key.startswith(("+", "~", "hydra/")) or key in ValidateConfig.model_fields
     )
-
-
-def _with_quoted_run(arguments: Sequence[str]) -> Iterator[str]:
-    """Quote a run for Hydra: an id may look like a number, a name may hold a "="."""
-    for argument in arguments:
-        key, separator, value = argument.partition("=")
-        bare = key in {"run", "sample"} and separator and value and value[0] not in "'\"" and value != "null"
-        yield f"{key}={_quoted(value)}" if bare else argument
-
-
-def _quoted(value: str) -> str:
-    escaped = value.replace("\\", "\\\\") if value.endswith("\\") else value
-    return "'{}'".format(escaped.replace("'", "\\'"))

@@ -13,7 +13,6 @@ from rich.console import Console
 from transplantqa.analysis.simulate import Plan, plant
 from transplantqa.analysis.tables import AuditTables
 from transplantqa.cli import main
-from transplantqa.contrasts.command import quoted
 from transplantqa.contrasts.components import components
 from transplantqa.contrasts.console import print_contrast
 from transplantqa.contrasts.design import require_same_design
@@ -134,10 +133,6 @@ def test_names_that_look_like_something_else_are_taken_as_text(make_run: Any, na
     make_run(name, AFTER)
     arguments = [f"candidate={name}", "baseline=old", "tracking=none", "analysis.bootstrap_replicates=0"]
     assert main(["contrast", *arguments]) == 0
-
-
-def test_text_that_is_quoted_already_stays_as_it_is() -> None:
-    assert quoted(["baseline='a b'", "scope=all"]) == ["baseline='a b'", "scope=all"]
 
 
 def test_the_table_has_denominators_points_and_the_attribution(make_run: Any, tmp_path: Path) -> None:
