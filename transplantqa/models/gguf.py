@@ -71,17 +71,19 @@ class _Reader:
         item, count = int(self._scalar("I")), int(self._scalar("Q"))
         if item in _SCALARS:
             self._at += count * struct.calcsize("<" + _SCALARS[item])
+        elif item == _STRING:
+            self._skip_texts(count)
         else:
             for _ in range(count):
-                self._skip(item)
+                self._value(item)
         return None
 
-    def _skip(self, kind: int) -> None:
-        if kind == _STRING:
-            size = int(self._scalar("Q"))
-            self._at += size
-        else:
-            self._value(kind)
+    def _skip_texts(self, count: int) -> None:
+        """Pass over a vocabulary's hundreds of thousands of texts."""
+        length, at = struct.Struct("<Q"), self._at
+        for _ in range(count):
+            at += length.size + length.unpack_from(self._data, at)[0]
+        self._at = at
 
     def _scalar(self, code: str) -> int | float | bool:
         (value,) = struct.unpack_from("<" + code, self._data, self._at)

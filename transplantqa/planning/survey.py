@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -54,10 +54,10 @@ def make_plan(config: RunConfig) -> Plan:
         TransplantQAError: the corpus, the questions or the ledger can't be read.
     """
     system = System.assemble(config)
-    with StopRequest() as stop, closing(system):
+    with StopRequest() as stop, closing(system), ExitStack() as models:
         retry = tuple(Outcome(outcome) for outcome in config.retry)
         shop = Workshop(Path(config.artifacts), frozenset(), WHOLE, retry, stop)
-        return _Survey(shop, system, config).plan()
+        return _Survey(shop, system, config, models).plan()
 
 
 @dataclass
@@ -67,6 +67,7 @@ class _Survey:
     shop: Workshop
     system: System
     config: RunConfig
+    models: ExitStack
     notes: list[str] = field(default_factory=list)
 
     def plan(self) -> Plan:
@@ -251,13 +252,10 @@ class _Survey:
         return self.generator_meter if same else self.meter(self.config.judge)
 
     def meter(self, component: Mapping[str, Any]) -> Meter:
-        model = build(component["model"])
-        try:
-            sample = (section.text for section in self.readings.sections.values())
-            texts = [*sample] or [question.text for question in self.readings.questions.values()]
-            meter = Meter(model, WordPieceTokenizer(), texts)
-        finally:
-            model.close()
+        model = self.models.enter_context(closing(build(component["model"])))
+        sample = (section.text for section in self.readings.sections.values())
+        texts = [*sample] or [question.text for question in self.readings.questions.values()]
+        meter = Meter(model, WordPieceTokenizer(), texts)
         if meter.note:
             self.note(meter.note)
         return meter

@@ -1,9 +1,12 @@
 """Text to search terms: one analysis for questions and passages, so that what looks alike matches."""
 
 import re
+import runpy
 import unicodedata
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal
 
 from transplantqa.folding import fold, stemmer
@@ -73,7 +76,9 @@ def _pattern() -> re.Pattern[str]:
 def _stop_words(language: Language) -> frozenset[str]:
     if language == "none":
         return frozenset()
-    from bm25s import stopwords  # noqa: PLC0415
-
+    package = find_spec("bm25s")
+    assert package is not None and package.origin is not None  # noqa: S101, PT018 - a requirement of this package
+    # The file alone: importing the package compiles and loads numba, two CPU seconds that a plan has no use for.
+    words = runpy.run_path(str(Path(package.origin).with_name("stopwords.py")))
     name = "STOPWORDS_EN_PLUS" if language == "english" else f"STOPWORDS_{language.upper()}"
-    return frozenset(fold(word) for word in getattr(stopwords, name))
+    return frozenset(fold(word) for word in words[name])
