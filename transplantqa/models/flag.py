@@ -6,6 +6,7 @@ Known of the library: 1.4.2 can't be imported with transformers 5.24 or later.
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -55,14 +56,11 @@ class FlagEmbedder:
         device: str | None = None,
         batch_texts: Count = 32,
     ) -> None:
-        self._model = model
-        self._revision = revision
+        self._library = _Library(model, revision, precision, device)
         self._pooling = pooling
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
         self._window_tokens = window_tokens
-        self._precision = precision
-        self._device = device
         self._batch_texts = batch_texts
 
     def identity(self) -> Identity:
@@ -73,13 +71,11 @@ class FlagEmbedder:
         """
         return {
             "embedder": "flag",
-            "engine_version": _library_version(),
-            **model_facts(self._model, self._revision),
+            **self._library.identity(),
             "pooling": self._pooling,
             "query_prefix": self._query_prefix,
             "passage_prefix": self._passage_prefix,
             "window_tokens": self._window_tokens,
-            "precision": self._precision,
         }
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
@@ -101,16 +97,7 @@ class FlagEmbedder:
 
     @cached_property
     def _engine(self) -> Any:
-        return _load(
-            "FlagModel",
-            self._model,
-            self._revision,
-            pooling_method=self._pooling,
-            normalize_embeddings=True,
-            use_fp16=self._precision == "float16",
-            devices=self._device,
-            trust_remote_code=False,
-        )
+        return self._library.load("FlagModel", pooling_method=self._pooling, normalize_embeddings=True)
 
 
 class FlagReranker:
@@ -137,11 +124,8 @@ class FlagReranker:
         device: str | None = None,
         batch_texts: Count = 32,
     ) -> None:
-        self._model = model
-        self._revision = revision
+        self._library = _Library(model, revision, precision, device)
         self._window_tokens = window_tokens
-        self._precision = precision
-        self._device = device
         self._batch_texts = batch_texts
 
     def identity(self) -> Identity:
@@ -152,10 +136,8 @@ class FlagReranker:
         """
         return {
             "reranker": "flag",
-            "engine_version": _library_version(),
-            **model_facts(self._model, self._revision),
+            **self._library.identity(),
             "window_tokens": self._window_tokens,
-            "precision": self._precision,
         }
 
     def score(self, question: str, passages: Sequence[str]) -> list[float]:
@@ -168,28 +150,41 @@ class FlagReranker:
 
     @cached_property
     def _engine(self) -> Any:
-        return _load(
-            "FlagReranker",
-            self._model,
-            self._revision,
-            use_fp16=self._precision == "float16",
-            devices=self._device,
-            trust_remote_code=False,
-        )
+        return self._library.load("FlagReranker")
 
 
-def _load(kind: str, model: str, revision: str | None, **settings: Any) -> Any:
-    try:
-        library = import_module("FlagEmbedding")
-    except ImportError as error:
-        raise _missing(error) from error
-    try:
-        return getattr(library, kind)(_folder(model, revision), **settings)
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise ModelError(
-            f"FlagEmbedding can't load {model!r} ({reason}).\nGive a folder with the model's files, or its Hub id."
-        ) from error
+@dataclass(frozen=True, slots=True)
+class _Library:
+    """How FlagEmbedding loads a model, of either kind."""
+
+    model: str
+    revision: str | None
+    precision: Precision
+    device: str | None
+
+    def identity(self) -> Identity:
+        facts = model_facts(self.model, self.revision)
+        return {"engine_version": _library_version(), **facts, "precision": self.precision}
+
+    def load(self, kind: str, **settings: Any) -> Any:
+        try:
+            library = import_module("FlagEmbedding")
+        except ImportError as error:
+            raise _missing(error) from error
+        try:
+            return getattr(library, kind)(
+                _folder(self.model, self.revision),
+                use_fp16=self.precision == "float16",
+                devices=self.device,
+                trust_remote_code=False,
+                **settings,
+            )
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise ModelError(
+                f"FlagEmbedding can't load {self.model!r} ({reason}).\n"
+                "Give a folder with the model's files, or its Hub id."
+            ) from error
 
 
 def _folder(model: str, revision: str | None) -> str:

@@ -3,7 +3,6 @@
 Exercised by the test suite against a stand-in of the protocol, not against a server of each kind.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +13,7 @@ from pydantic import Field
 
 from transplantqa.errors import ModelError
 from transplantqa.models.openai_client import LONGEST_WAIT_SECONDS, RETRIED_STATUSES
+from transplantqa.models.openai_endpoint import Endpoint
 from transplantqa.models.protocols import Identity
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Vectors = NDArray[np.float32]
 FIRST_WAIT_SECONDS = 0.5
-CONNECT_SECONDS = 10.0
 TEXT_STATUSES = frozenset({400, 413, 422})
 """How servers say that a text is too long."""
 
@@ -61,14 +60,12 @@ class OpenAIEmbedder:
         timeout_seconds: Annotated[float, Field(gt=0)] = 120.0,
         retries: Annotated[int, Field(ge=0)] = 5,
     ) -> None:
-        self._base_url = base_url.rstrip("/") + "/"
+        self._endpoint = Endpoint("embedder", base_url.rstrip("/") + "/", api_key_env, timeout_seconds)
         self._model = model
         self._revision = revision
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
-        self._api_key_env = api_key_env
         self._batch_texts = batch_texts
-        self._timeout_seconds = timeout_seconds
         self._retries = retries
         self._transport: httpx.BaseTransport | None = None
         self._sleep: Callable[[float], None] = time.sleep
@@ -114,21 +111,7 @@ class OpenAIEmbedder:
     def _client(self) -> "httpx.Client":
         import httpx  # noqa: PLC0415
 
-        timeout = httpx.Timeout(self._timeout_seconds, connect=CONNECT_SECONDS)
-        return httpx.Client(
-            base_url=self._base_url, headers=self._headers(), timeout=timeout, transport=self._transport
-        )
-
-    def _headers(self) -> dict[str, str]:
-        if self._api_key_env is None:
-            return {}
-        key = os.environ.get(self._api_key_env)
-        if not key:
-            raise ModelError(
-                f"embedder.api_key_env: the environment variable {self._api_key_env} is not set.\n"
-                "Set it to the server's key, or use embedder.api_key_env=null for a server without one."
-            )
-        return {"Authorization": f"Bearer {key}"}
+        return httpx.Client(**self._endpoint.client_settings(), transport=self._transport)
 
     def _call(self, http: "httpx.Client", texts: list[str]) -> list[Vectors]:
         import httpx  # noqa: PLC0415
@@ -140,7 +123,7 @@ class OpenAIEmbedder:
                 response = http.post("embeddings", json=body)
             except (httpx.TransportError, httpx.InvalidURL) as error:
                 if last or isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
-                    raise self._unreachable(error) from error
+                    raise self._endpoint.unreachable(error) from error
             else:
                 if response.is_success:
                     return self._read(response, len(texts))
@@ -165,27 +148,18 @@ class OpenAIEmbedder:
 
     def _refused(self, response: "httpx.Response") -> Exception:
         if response.status_code in {401, 403}:
-            return ModelError(
-                f"{self._base_url}: the server refuses the key (HTTP {response.status_code}).\n"
-                "Name the environment variable that holds a valid one: embedder.api_key_env=NAME"
-            )
+            return self._endpoint.key_refused(response.status_code)
         said = " ".join(response.text.split())[:200]
         if response.status_code in TEXT_STATUSES:
             return RefusedTextError(f"HTTP {response.status_code}: {said}")
         return ModelError(
-            f"{self._base_url}: the server refuses to embed (HTTP {response.status_code}: {said}).\n"
+            f"{self._endpoint.base_url}: the server refuses to embed (HTTP {response.status_code}: {said}).\n"
             "Check embedder.base_url and embedder.model."
-        )
-
-    def _unreachable(self, error: Exception) -> ModelError:
-        return ModelError(
-            f"{self._base_url}: the server can't be reached ({type(error).__name__}: {error}).\n"
-            "Start it, or set embedder.base_url to its address up to and including the version (…/v1)."
         )
 
     def _unusable(self, what: str) -> ModelError:
         return ModelError(
-            f"{self._base_url}: {what}.\nIs it an embeddings endpoint, and {self._model!r} an embedding model?"
+            f"{self._endpoint.base_url}: {what}.\nIs it an embeddings endpoint, and {self._model!r} an embedding model?"
         )
 
 

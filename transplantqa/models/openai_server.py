@@ -1,7 +1,6 @@
 """Any OpenAI-compatible endpoint: ``vllm serve``, llama.cpp's server, a hosted one."""
 
 import asyncio
-import os
 import queue
 import threading
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
@@ -15,13 +14,13 @@ from transplantqa.errors import ModelError
 from transplantqa.models.clock import SharedClock
 from transplantqa.models.openai_client import ChatClient, Retries, Room
 from transplantqa.models.openai_counting import PromptCounter
+from transplantqa.models.openai_endpoint import Endpoint
 from transplantqa.models.protocols import Completion, Identity, PromptTokens, Request, Tokenizer
 from transplantqa.models.sampling import Sampling
 
 if TYPE_CHECKING:
     import httpx
 
-CONNECT_SECONDS = 10.0
 T = TypeVar("T")
 
 
@@ -62,14 +61,12 @@ class OpenAIServer:
         retries: Annotated[int, Field(ge=0)] = 5,
     ) -> None:
         self.context_tokens = context_tokens
-        self._base_url = base_url.rstrip("/") + "/"
+        self._endpoint = Endpoint("model", base_url.rstrip("/") + "/", api_key_env, timeout_seconds)
         self._model = model
         self._tokenizer = tokenizer
         self._sampling = Sampling(temperature, top_p, seed)
         self._reasoning = reasoning
-        self._api_key_env = api_key_env
         self._concurrency = concurrency
-        self._timeout_seconds = timeout_seconds
         self._retries = Retries(retries)
         self._transport: httpx.AsyncBaseTransport | None = None
         self._counter: str | None = None
@@ -166,47 +163,31 @@ class OpenAIServer:
     @property
     def _root(self) -> str:
         """The server's address without the API's version: what it offers beside the API lies there."""
-        return "/".join(self._base_url.rstrip("/").split("/")[:-1]) + "/"
+        return "/".join(self._endpoint.base_url.rstrip("/").split("/")[:-1]) + "/"
 
     def _http(self) -> "httpx.AsyncClient":
         import httpx  # noqa: PLC0415
 
         return httpx.AsyncClient(
-            base_url=self._base_url,
-            headers=self._headers(),
-            timeout=httpx.Timeout(self._timeout_seconds, connect=CONNECT_SECONDS),
+            **self._endpoint.client_settings(),
             limits=httpx.Limits(max_connections=self._concurrency),
             transport=self._transport,
         )
-
-    def _headers(self) -> dict[str, str]:
-        if self._api_key_env is None:
-            return {}
-        key = os.environ.get(self._api_key_env)
-        if not key:
-            raise ModelError(
-                f"model.api_key_env: the environment variable {self._api_key_env} is not set.\n"
-                f"Set it to the server's key, or use model.api_key_env=null for a server without one."
-            )
-        return {"Authorization": f"Bearer {key}"}
 
     @cached_property
     def _served(self) -> dict[str, Any] | None:
         """What ``/models`` says of the model; null where a server lists none."""
         status, answer = self._call("GET", "models")
         if status in {401, 403}:
-            raise ModelError(
-                f"{self._base_url}: the server refuses the key (HTTP {status}).\n"
-                "Name the environment variable that holds a valid one: model.api_key_env=NAME"
-            )
+            raise self._endpoint.key_refused(status)
         entries = answer.get("data") if isinstance(answer, Mapping) else None
         if status != 200 or not isinstance(entries, list):
             return None
         by_name = {str(entry.get("id")): entry for entry in entries if isinstance(entry, Mapping)}
         if self._model not in by_name:
             raise ModelError(
-                f"{self._base_url}: no model {self._model!r} there.\nServed: {', '.join(sorted(by_name)) or 'none'}. "
-                "Set model.model to one of them."
+                f"{self._endpoint.base_url}: no model {self._model!r} there.\n"
+                f"Served: {', '.join(sorted(by_name)) or 'none'}. Set model.model to one of them."
             )
         return _facts(by_name[self._model])
 
@@ -221,7 +202,7 @@ class OpenAIServer:
                 self._counter = path
                 return int(answer["count"]) if "count" in answer else len(answer["tokens"])
         raise ModelError(
-            f"{self._base_url}: the server counts no tokens.\n"
+            f"{self._endpoint.base_url}: the server counts no tokens.\n"
             "Declare a tokenizer: +model.tokenizer._target_=transplantqa.models.WordPieceTokenizer"
         )
 
@@ -241,10 +222,7 @@ class OpenAIServer:
             with _Loop() as loop:
                 return loop.result(question)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise ModelError(
-                f"{self._base_url}: the server can't be reached ({type(error).__name__}: {error}).\n"
-                "Start it, or set model.base_url to its address up to and including the version (…/v1)."
-            ) from error
+            raise self._endpoint.unreachable(error) from error
 
 
 class _Loop:
