@@ -27,10 +27,10 @@ from transplantqa.corpus.stage_rows import from_row
 from transplantqa.generation.support import support
 from transplantqa.judging.comparisons import derive_comparisons
 from transplantqa.judging.facts import JudgingFacts
-from transplantqa.records import Evidence, Outcome, Question, evidence_from_row
+from transplantqa.records import Evidence, Outcome, Question
 from transplantqa.retrieval.alarms import evidence_alarms
 from transplantqa.retrieval.protocols import SourceDocument
-from transplantqa.stages import resolve
+from transplantqa.stages import evidence_by_cell, resolve
 from transplantqa.store import Run, digest, run_id_of, write_atomically
 from transplantqa.store.atomic import json_bytes, move_into_place, refusals, temporary_beside
 from transplantqa.store.run_folder import RunFolder
@@ -39,6 +39,7 @@ from transplantqa.store.tables import CHUNKS, DOCUMENTS, QUESTIONS, SECTIONS, Ta
 from transplantqa.workshop import Stage, StageSummary
 
 RECORDED_PACKAGES = ("transplantqa", "llama-cpp-python", "onnxruntime", "bm25s", "pypdfium2", "pyarrow")
+_STAGE_TABLES = {"retrieve": "evidence", "generate": "answers", "compare": "judgements"}
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,7 @@ def _measure(
     audited = AuditTables(*(tables[name] for name in AuditTables.__dataclass_fields__))
     findings = with_further_findings(audited, audit(audited, settings), settings)
     sections = {section.section_id: section for source in sources.values() for section in source.sections}
-    evidence = {}
-    for row in tables["evidence"].select(_EVIDENCE_COLUMNS).to_pylist():
-        found = evidence_from_row({**row, "candidates": [], "error": None})
-        evidence[found.question_id, found.document_id] = found
+    evidence = evidence_by_cell(tables["evidence"])
     supported = {}
     for row in tables["answers"].select(["question_id", "document_id", "outcome", "text"]).to_pylist():
         key = (row["question_id"], row["document_id"])
@@ -159,9 +157,6 @@ def _measure(
         figures, extra = dict(measured.metrics), dict(measured.tables)
     whole = Findings(metrics, {**findings.tables, **extra})
     return whole, figures, not_an_instrument({**metrics, **figures}, settings)
-
-
-_EVIDENCE_COLUMNS = ["question_id", "document_id", "route", "passages", "top_score", "tokens", "outcome"]
 
 
 def _gold_facts(
@@ -208,9 +203,6 @@ def _record(contents: RunContents, tables: Mapping[str, pa.Table], settings: Ana
         seconds={name: round(summary.seconds, 3) for name, summary in contents.summaries.items()},
         extra={"judging": contents.judging.record()},
     )
-
-
-_STAGE_TABLES = {"retrieve": "evidence", "generate": "answers", "compare": "judgements"}
 
 
 def _counted(table: pa.Table) -> dict[str, int]:

@@ -106,8 +106,8 @@ class FinishedRun:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What is asked of whom: the ingest stage, every document's row, and what can be read and asked."""
+class _Material:
+    """What a run works on: the ingest stage, every document's row, and what can be read and asked."""
 
     ingested: Stage
     rows: list[dict[str, Any]]
@@ -144,27 +144,27 @@ def run_system(config: RunConfig, plain: Mapping[str, Any], name: str) -> Finish
         retry = tuple(Outcome(outcome) for outcome in config.retry)
         patience = math.inf if config.sweep_id is not None else 0.0
         shop = Workshop(Path(config.artifacts), frozenset(config.stages), shard, retry, stop, patience)
-        asked = _asked(shop, system, config)
+        material = _material(shop, system, config)
         if not shop.stages - {"ingest"}:
             return FinishedRun(EXIT_OK, None, "The documents are read.")
-        retrieved = retrieve(shop, system.retriever, planned_cells(system, asked.readings), asked.readings)
+        retrieved = retrieve(shop, system.retriever, planned_cells(system, material.readings), material.readings)
         if not shop.stages - {"ingest", "retrieve"}:
             return FinishedRun(EXIT_OK, None, "Evidence is found.")
-        answered = generate(shop, system.generator, retrieved, asked.readings)
+        answered = generate(shop, system.generator, retrieved, material.readings)
         if not shop.stages & {"compare", "analyse"}:
             return FinishedRun(EXIT_OK, None, "Answers are generated.")
         if config.generator.get("model") != config.judge.get("model"):
             system.generator.close()  # room for the judge's model
         answers = answered.rows()
-        pairs, judged = compare(shop, system.judge, answers, asked.readings.questions, system.prescreen or RULE)
+        pairs, judged = compare(shop, system.judge, answers, material.readings.questions, system.prescreen or RULE)
         if "analyse" not in shop.stages or shard.count > 1:
             return FinishedRun(EXIT_OK, None, "Pairs are judged. Run the same command without shard to analyse.")
     contents = RunContents(
         system=name,
         config=plain,
-        documents=asked.rows,
-        questions=tuple(asked.readings.questions.values()),
-        stages={stage.name: stage for stage in (asked.ingested, retrieved, answered, judged)},
+        documents=material.rows,
+        questions=tuple(material.readings.questions.values()),
+        stages={stage.name: stage for stage in (material.ingested, retrieved, answered, judged)},
         pairs=pairs,
         judging=judging_facts(system, config),
         summaries=shop.summaries,
@@ -220,7 +220,7 @@ def readable(rows: Sequence[Mapping[str, Any]]) -> dict[str, SourceDocument]:
     return {row["document_id"]: from_row(row) for row in rows if row["verdict"] != "reject"}
 
 
-def _asked(shop: Workshop, system: System, config: RunConfig) -> _Asked:
+def _material(shop: Workshop, system: System, config: RunConfig) -> _Material:
     """Load the questions first: a fault in them should not wait for the documents to be read."""
     questions = load_questions(system, config)
     ingested = ingest(shop, system.corpus, config.limit.documents)
@@ -229,7 +229,7 @@ def _asked(shop: Workshop, system: System, config: RunConfig) -> _Asked:
     if not sources:
         reasons = "\n".join(f"  {row['source_file']}: {'; '.join(row['reasons'])}" for row in rows)
         raise InputError(f"None of the {len(rows)} documents can be read:\n{reasons}\nMend or replace the files.")
-    return _Asked(ingested, rows, Readings(sources, questions))
+    return _Material(ingested, rows, Readings(sources, questions))
 
 
 def _verdict(folder: RunFolder, config: RunConfig) -> tuple[int, Path, str | None]:

@@ -112,9 +112,7 @@ def plan_answers(
         evidence: rows with ``EVIDENCE_COLUMNS``.
         readings: documents and questions.
     """
-    found = {}
-    for row in evidence.select(EVIDENCE_COLUMNS).to_pylist():
-        found[row["question_id"], row["document_id"]] = evidence_from_row({**row, "candidates": [], "error": None})
+    found = evidence_by_cell(evidence)
     units = [
         Unit((*key, "default"), _cell_inputs(readings.questions[key[0]], item, readings.sections))
         for key, item in found.items()
@@ -199,6 +197,15 @@ def _pair(
     question, a, b, _, side, replicate = map(str, key)
     shown_first: Any = side
     return Pair(questions[question], texts[question, a], texts[question, b], shown_first, int(replicate), group)
+
+
+def evidence_by_cell(evidence: pa.Table) -> dict[CellKey, Evidence]:
+    """Return evidence by cell, without its candidates, from a table with ``EVIDENCE_COLUMNS``."""
+    rows = evidence.select(EVIDENCE_COLUMNS).to_pylist()
+    return {
+        (row["question_id"], row["document_id"]): evidence_from_row({**row, "candidates": [], "error": None})
+        for row in rows
+    }
 
 
 def content_sha256(source: SourceDocument) -> str:

@@ -48,7 +48,7 @@ def is_gone_through(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool]:
     def stop(*_: object) -> None:
         raise InputError("gone through")
 
-    monkeypatch.setattr(transplantqa.pipeline, "_asked", stop)
+    monkeypatch.setattr(transplantqa.pipeline, "_material", stop)
     return lambda *overrides: main(["run", *SLICE, *overrides]) == InputError.exit_code
 
 
