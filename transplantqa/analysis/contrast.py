@@ -9,11 +9,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from transplantqa.analysis.counts import PAIR_STATES, Cells, IntArray, Pairs, find
+from transplantqa.analysis.counts import CELL_STATES, PAIR_STATES, Cells, IntArray, Mask, Pairs, find
 from transplantqa.analysis.measures import CONFLICT, DECIDED, JUDGED_ABSENT, VISIBLE, FloatArray, weights_of
 from transplantqa.errors import InputError
 
-Mask = NDArray[np.bool_]
 TERMS = (
     "newly_answered",
     "judged_into_view",
@@ -68,10 +67,9 @@ def pair_up(cells: Cells, pairs: tuple[Pairs, Pairs], masks: tuple[Mask, Mask]) 
     Returns:
         The pairs decided in both; ``excluded`` counts pairs in scope in either that aren't.
     """
-    stride = len(cells.document_ids)
     sides = []
     for side, mask in zip(pairs, masks, strict=True):
-        keys = (side.question.astype(np.int64) * stride + side.a) * stride + side.b
+        keys = cells.pair_keys(side.question, side.a, side.b)
         sides.append((keys[mask], side.state[mask], side.question[mask]))
     (keys, before, question), (other_keys, other_state, _) = sides
     at, there = find(other_keys, keys)
@@ -197,12 +195,7 @@ def unchanged(low: float, high: float, margin: float) -> bool:
 
 def cell_changes(before: Cells, after: Cells) -> NDArray[np.int64]:
     """Count cells by state before (rows) and after (columns), over cells in both; states as in ``CellState``."""
-    stride = len(before.document_ids)
-    at, there = find(_cell_keys(after, stride), _cell_keys(before, stride))
+    at, there = find(after.keys, before.keys)
     first = before.state[there].astype(np.int64)
-    second = after.state[at[there]]
-    return np.bincount(first * 4 + second, minlength=16).astype(np.int64).reshape(4, 4)
-
-
-def _cell_keys(cells: Cells, stride: int) -> IntArray:
-    return cells.question.astype(np.int64) * stride + cells.document
+    counts = np.bincount(first * CELL_STATES + after.state[at[there]], minlength=CELL_STATES**2)
+    return counts.astype(np.int64).reshape(CELL_STATES, CELL_STATES)

@@ -4,21 +4,22 @@ Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023): what the judge says of 
 say differently on the sample. The sample is stratified by what the judge said, and a question's pairs are one cluster.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from transplantqa.analysis.counts import PAIR_STATES, Cells, IntArray, Pairs, PairState, find, positions
-from transplantqa.analysis.measures import ABSENT, CONTRADICTORY, DIVERGENT, JUDGED_ABSENT, FloatArray
+from transplantqa.analysis.counts import Cells, IntArray, Mask, Pairs, find, positions
+from transplantqa.analysis.measures import JUDGED_ABSENT, STATES_OF_LABEL, FloatArray, group_of_state
 from transplantqa.records import CONFLICT_LABELS, Label
 
-Mask = NDArray[np.bool_]
 LABELS = tuple(map(str, Label))
+LABEL_OF_STATE = group_of_state(STATES_OF_LABEL[label] for label in Label)
+STRATUM_OF_STATE = group_of_state([*STATES_OF_LABEL.values(), JUDGED_ABSENT])
+"""The judge's ABSENT is a stratum apart from silence."""
 _EVERY = frozenset(range(len(LABELS)))
 _SILENT = frozenset({LABELS.index(Label.ABSENT)})
 _CONFLICT = frozenset(LABELS.index(label) for label in CONFLICT_LABELS)
@@ -150,18 +151,6 @@ def sensitivity(visible: IntArray, conflicts: IntArray, eligible: Mask) -> pa.Ta
     return pa.Table.from_pylist(rows, schema=SENSITIVITY)
 
 
-def _by_state(groups: Iterable[Iterable[int]]) -> IntArray:
-    """Return the position of the group each pair state is in; -1 where it is in none."""
-    table = np.full(PAIR_STATES, -1, dtype=np.int64)
-    for place, states in enumerate(groups):
-        table[list(states)] = place
-    return table
-
-
-_STATES_OF_LABEL = (ABSENT, (PairState.CONSISTENT,), (PairState.COMPLEMENTARY,), DIVERGENT, CONTRADICTORY)
-LABEL_OF_STATE = _by_state(_STATES_OF_LABEL)
-STRATUM_OF_STATE = _by_state([*_STATES_OF_LABEL, JUDGED_ABSENT])
-"""The judge's ABSENT is a stratum apart from silence."""
 FALSE_RATES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 HIDDEN_RATES = (0.0, 0.01, 0.02, 0.05)
 SENSITIVITY = pa.schema(
@@ -214,12 +203,11 @@ def _standard_error(population: Population, judge: FloatArray, difference: Float
 
 def _population(cells: Cells, pairs: Pairs, reference: pa.Table) -> Population:
     decided = LABEL_OF_STATE[pairs.state] >= 0
-    stride = len(cells.document_ids)
-    keys = ((pairs.question.astype(np.int64) * stride + pairs.a) * stride + pairs.b)[decided]
+    keys = cells.pair_keys(pairs.question, pairs.a, pairs.b)[decided]
     labelled = reference.filter(pc.is_valid(reference["label"]))
     question = positions(labelled["question_id"], cells.question_ids).astype(np.int64)
     first, second = (positions(labelled[f"document_{side}"], cells.document_ids).astype(np.int64) for side in "ab")
-    at, there = find(keys, (question * stride + first) * stride + second)
+    at, there = find(keys, cells.pair_keys(question, first, second))
     there &= (question >= 0) & (first >= 0) & (second >= 0)
     kept = labelled.filter(pa.array(there))
     return Population(

@@ -18,6 +18,7 @@ from transplantqa.records import FAILED_OUTCOMES, Label, Outcome
 
 IntArray = NDArray[np.integer[Any]]
 """Any width: millions of pairs are kept as 32-bit positions and 8-bit states."""
+Mask = NDArray[np.bool_]
 DEFAULT_VARIANT = "default"
 UNREADABLE = "reject"
 
@@ -85,6 +86,16 @@ class Cells:
         """First cell of each question, and the number of cells at the end."""
         return np.searchsorted(self.question, np.arange(len(self.question_ids) + 1)).astype(np.int64)
 
+    @property
+    def keys(self) -> IntArray:
+        """A number for each cell, ascending; the same cell's in every system over these questions and documents."""
+        return self.question.astype(np.int64) * len(self.document_ids) + self.document
+
+    def pair_keys(self, question: IntArray, a: IntArray, b: IntArray) -> IntArray:
+        """Return such a number for each pair of cells of a question, documents ``a`` < ``b`` by position."""
+        size = len(self.document_ids)
+        return (question.astype(np.int64) * size + a) * size + b
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -148,7 +159,7 @@ def _cell_states(outcomes: pa.ChunkedArray) -> IntArray:
     return lookup[code]
 
 
-def _require(held: NDArray[np.bool_], table: pa.Table, name: str, column: str, problem: str) -> None:
+def _require(held: Mask, table: pa.Table, name: str, column: str, problem: str) -> None:
     if bool(held.all()):
         return
     wrong = sorted(set(table[column].filter(pa.array(~held)).to_pylist()))
@@ -231,7 +242,7 @@ def _place(cells: Cells, comparisons: pa.Table) -> tuple[IntArray, IntArray]:
     return row, place
 
 
-def find(keys: IntArray, wanted: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+def find(keys: IntArray, wanted: IntArray) -> tuple[IntArray, Mask]:
     """Return where each wanted key stands in sorted ``keys``, and whether it does."""
     if not len(keys):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
@@ -262,7 +273,7 @@ def _label_lookup() -> IntArray:
     return table
 
 
-def _equals(column: pa.ChunkedArray, value: str) -> NDArray[np.bool_]:
+def _equals(column: pa.ChunkedArray, value: str) -> Mask:
     return np.asarray(pc.fill_null(pc.equal(column, value), fill_value=False), dtype=np.bool_)
 
 

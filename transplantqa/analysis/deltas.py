@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from transplantqa.analysis.contrast import Mask, unchanged
+from transplantqa.analysis.contrast import unchanged
+from transplantqa.analysis.counts import Mask
 from transplantqa.analysis.effects import cohen_h, holm, normal_p
 from transplantqa.analysis.measures import FloatArray, Terms
 

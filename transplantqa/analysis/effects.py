@@ -10,9 +10,25 @@ from transplantqa.analysis.measures import FloatArray
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's adjusted p-values (1979): rejecting those up to alpha errs in any at most with chance alpha."""
-    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - heavy
+    given = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(given, kind="stable")
+    scaled = given[order] * np.arange(len(given), 0, -1)
+    adjusted = np.empty(len(given))
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return adjusted.tolist()
 
-    return [float(value) for value in multipletests(p_values, method="holm")[1]] if len(p_values) else []
+
+def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
+    """Return adjusted p-values: reject those at or below q to keep the false discovery rate at q.
+
+    Benjamini and Hochberg (1995): the running minimum, from the largest, of ``p * n / rank``.
+    """
+    size = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    scaled = p_values[order] * size / np.arange(1, size + 1)
+    adjusted = np.empty(size)
+    adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return adjusted
 
 
 def cohen_h(first: float, second: float) -> float:

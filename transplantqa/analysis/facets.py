@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from transplantqa.analysis.counts import CELL_STATES, PAIR_STATES, Cells, IntArray, Pairs, count
+from transplantqa.analysis.counts import CELL_STATES, PAIR_STATES, Cells, IntArray, Mask, Pairs, count
 from transplantqa.analysis.tables import AuditTables
 
 GENERAL = "general"
 HEADLINE_SCOPE = "cross_institution"
 SCOPES = (HEADLINE_SCOPE, "cross_phase", "same_institution")
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ import numpy as np
 import pyarrow as pa
 
 from transplantqa.analysis.agreement import Matrix, balanced_accuracy, cohen_kappa, confusion
-from transplantqa.analysis.counts import Cells, CellState, IntArray, Pairs, PairState, find, read_cells, read_pairs
-from transplantqa.analysis.facets import Mask
-from transplantqa.analysis.measures import ABSENT, CONTRADICTORY, DIVERGENT, JUDGED_ABSENT, VISIBLE
+from transplantqa.analysis.counts import Cells, CellState, IntArray, Mask, Pairs, find, read_cells, read_pairs
+from transplantqa.analysis.measures import JUDGED_ABSENT, STATES_OF_LABEL, VISIBLE, group_of_state
 from transplantqa.analysis.tables import AuditTables, Findings
 from transplantqa.records import GoldEvidence, GoldPair, Label
 
 CellKey = tuple[str, str]
 Sections = Mapping[CellKey, Collection[str]]
 LABELS = tuple(Label)
+_LABEL_OF_STATE = group_of_state(STATES_OF_LABEL[label] for label in LABELS)
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ class _LabelAgreement:
     acceptable: int
 
     def figures(self, prefix: str) -> dict[str, float | int]:
+        """Return accuracy, kappa, and recall and precision by label, named with the prefix."""
         total = int(self.matrix.sum())
         kappa = cohen_kappa(self.matrix)
         metrics = _share(f"{prefix}_accuracy", self.acceptable, total)
@@ -130,7 +131,7 @@ def _labels(cells: Cells, pairs: Pairs, gold: GoldFacts) -> tuple[_LabelAgreemen
     at, there = _pair_positions(cells, pairs, gold.pairs)
     rows = np.flatnonzero(there)
     state = pairs.state[at[rows]]
-    label = _label_of_state()[state]
+    label = _LABEL_OF_STATE[state]
     decided = label >= 0
     rows, state, label = rows[decided], state[decided], label[decided]
     reference = np.array([LABELS.index(gold.pairs[row].label) for row in rows.tolist()], dtype=np.int64)
@@ -147,21 +148,11 @@ def _labels(cells: Cells, pairs: Pairs, gold: GoldFacts) -> tuple[_LabelAgreemen
     return everything, both, len(gold.pairs) - len(rows)
 
 
-def _label_of_state() -> IntArray:
-    labels = np.full(len(PairState), -1, dtype=np.int64)
-    labels[list(ABSENT)] = LABELS.index(Label.ABSENT)
-    labels[PairState.CONSISTENT] = LABELS.index(Label.CONSISTENT)
-    labels[PairState.COMPLEMENTARY] = LABELS.index(Label.COMPLEMENTARY)
-    labels[list(DIVERGENT)] = LABELS.index(Label.DIVERGENT)
-    labels[list(CONTRADICTORY)] = LABELS.index(Label.CONTRADICTORY)
-    return labels
-
-
 def _cell_positions(cells: Cells, keys: Sequence[CellKey]) -> tuple[IntArray, Mask]:
     question, document = _places(cells)
     stride = len(cells.document_ids)
     wanted = np.array([_key(question.get(q, -1), stride, document.get(d, -1)) for q, d in keys], dtype=np.int64)
-    return find(cells.question.astype(np.int64) * stride + cells.document, wanted)
+    return find(cells.keys, wanted)
 
 
 def _pair_positions(cells: Cells, pairs: Pairs, gold: Sequence[GoldPair]) -> tuple[IntArray, Mask]:
@@ -171,9 +162,7 @@ def _pair_positions(cells: Cells, pairs: Pairs, gold: Sequence[GoldPair]) -> tup
     for row in gold:
         a, b = sorted((document.get(row.document_a, -1), document.get(row.document_b, -1)))
         wanted.append(_key(_key(question.get(row.question_id, -1), stride, a), stride, b))
-    return find(
-        (pairs.question.astype(np.int64) * stride + pairs.a) * stride + pairs.b, np.array(wanted, dtype=np.int64)
-    )
+    return find(cells.pair_keys(pairs.question, pairs.a, pairs.b), np.array(wanted, dtype=np.int64))
 
 
 def _places(cells: Cells) -> tuple[dict[str, int], dict[str, int]]:

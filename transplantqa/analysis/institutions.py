@@ -39,7 +39,7 @@ class _Weights:
 def institution_intervals(
     cells: Cells, headline: Pairs, attributes: Attributes, by_institution: Facet, settings: Analysis
 ) -> dict[str, float | int]:
-    """Return ``<measure>_institutions_lo`` and ``_hi``, and how many ``institutions`` are behind them.
+    """Return ``<measure>_institutions_lo`` and ``_hi``.
 
     Pooled rates: questions and institutions are resampled independently (the pigeonhole bootstrap of Owen 2007); a pair
     weighs the product of its institutions' weights and its question's, and copies of one institution are not compared.

@@ -10,22 +10,21 @@ Figures = Mapping[str, float | int]
 
 @dataclass(frozen=True)
 class _Requirement:
-    """A figure, what it means in words, and the words around its threshold."""
+    """A figure, what it means in words, and what it is over."""
 
-    names: tuple[str, ...]
+    name: str
     meaning: str
     units: str
 
 
 _ABSENCE = _Requirement(
-    ("absence_balanced_accuracy",), "silence is told from answers with balanced accuracy {value}", "gold cells"
+    "absence_balanced_accuracy", "silence is told from answers with balanced accuracy {value}", "gold cells"
 )
-_KAPPA = _Requirement(
-    ("judge_kappa", "judge_gold_kappa"), "the judge agrees with people at kappa {value}", "pairs that both answer"
-)
-_SUPPORT = _Requirement(("support_rate",), "the share of answers supported by their evidence is {value}", "answers")
-_PARSE = _Requirement(("parse_success_rate",), "the share of judgements that could be read is {value}", "judgements")
-_FAILURE = _Requirement(("failure_rate",), "the share of failed units is {value}", "units")
+_PEOPLE = _Requirement("judge_kappa", "the judge agrees with people at kappa {value}", "judged pairs")
+_GOLD = _Requirement("judge_gold_kappa", "the judge agrees with gold at kappa {value}", "pairs that both answer")
+_SUPPORT = _Requirement("support_rate", "the share of answers supported by their evidence is {value}", "answers")
+_PARSE = _Requirement("parse_success_rate", "the share of judgements that could be read is {value}", "judgements")
+_FAILURE = _Requirement("failure_rate", "the share of failed units is {value}", "units")
 
 
 def support_figures(supported: Mapping[tuple[str, str], bool]) -> dict[str, float | int]:
@@ -51,26 +50,24 @@ def not_an_instrument(figures: Figures, settings: Analysis) -> tuple[str, ...]:
     """
     least = {
         _ABSENCE: settings.min_absence_balanced_accuracy,
-        _KAPPA: settings.min_judge_kappa,
+        _PEOPLE if _PEOPLE.name in figures else _GOLD: settings.min_judge_kappa,
         _SUPPORT: settings.min_support_rate,
         _PARSE: settings.min_parse_success_rate,
     }
     reasons = []
     for requirement, threshold in least.items():
-        name = _measured(figures, requirement)
-        if name is not None and figures[name] < threshold:
-            reasons.append(_sentence(figures, name, requirement, f"at least {threshold:.2f} is asked"))
-    name = _measured(figures, _FAILURE)
-    if name is not None and figures[name] > settings.max_failure_rate:
-        reasons.append(_sentence(figures, name, _FAILURE, f"at most {settings.max_failure_rate:.2f} is allowed"))
+        if figures.get(requirement.name, threshold) < threshold:
+            reasons.append(_sentence(figures, requirement, ("at least", threshold, "is asked")))
+    if figures.get(_FAILURE.name, 0.0) > settings.max_failure_rate:
+        reasons.append(_sentence(figures, _FAILURE, ("at most", settings.max_failure_rate, "is allowed")))
     return tuple(reasons)
 
 
-def _measured(figures: Figures, requirement: _Requirement) -> str | None:
-    return next((name for name in requirement.names if name in figures), None)
-
-
-def _sentence(figures: Figures, name: str, requirement: _Requirement, limit: str) -> str:
-    meaning = requirement.meaning.format(value=f"{figures[name]:.2f}")
-    over = f" over {figures[f'{name}_n']} {requirement.units}" if f"{name}_n" in figures else ""
-    return f"{meaning[0].upper()}{meaning[1:]}{over}; {limit}."
+def _sentence(figures: Figures, requirement: _Requirement, limit: tuple[str, float, str]) -> str:
+    """Say what a figure is and what it should be, with as many decimals as tell the two apart."""
+    bound, threshold, verb = limit
+    value, units = figures[requirement.name], figures.get(f"{requirement.name}_n")
+    decimals = 4 if f"{value:.2f}" == f"{threshold:.2f}" else 2
+    meaning = requirement.meaning.format(value=f"{value:.{decimals}f}")
+    over = "" if units is None else f" over {units:,.0f} {requirement.units}"
+    return f"{meaning[0].upper()}{meaning[1:]}{over}; {bound} {threshold:.{decimals}f} {verb}."

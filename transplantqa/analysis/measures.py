@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from transplantqa.analysis.counts import CELL_STATES, PAIR_STATES, CellState, PairState
+from transplantqa.analysis.counts import CELL_STATES, PAIR_STATES, SIGNIFICANCES, CellState, IntArray, PairState
+from transplantqa.records import Label
 
 FloatArray = NDArray[np.float64]
 Counts = NDArray[Any]
@@ -22,6 +23,8 @@ SILENT = (CellState.ABSTAINED, CellState.EMPTY_RETRIEVAL)
 DIVERGENT = tuple(state for state in PairState if state.name.startswith("DIVERGENT"))
 CONTRADICTORY = tuple(state for state in PairState if state.name.startswith("CONTRADICTORY"))
 CONFLICT = DIVERGENT + CONTRADICTORY
+UNRATED = (PairState.DIVERGENT_UNRATED, PairState.CONTRADICTORY_UNRATED)
+RATED_HIGH = (PairState.DIVERGENT_HIGH, PairState.CONTRADICTORY_HIGH)
 AGREEMENT = (PairState.CONSISTENT, PairState.COMPLEMENTARY)
 VISIBLE = AGREEMENT + CONFLICT
 ONE_SILENT = (PairState.ONE_SILENT, PairState.JUDGED_ONE_SILENT)
@@ -30,6 +33,14 @@ ABSENT = (PairState.ONE_SILENT, PairState.BOTH_SILENT, *JUDGED_ABSENT)
 DECIDED = ABSENT + VISIBLE
 WITH_AN_ANSWER = ONE_SILENT + VISIBLE
 """Decided pairs in which a side is known to answer: what a source-dependence index is over."""
+STATES_OF_LABEL: Mapping[Label, tuple[PairState, ...]] = {
+    Label.ABSENT: ABSENT,
+    Label.CONSISTENT: (PairState.CONSISTENT,),
+    Label.COMPLEMENTARY: (PairState.COMPLEMENTARY,),
+    Label.DIVERGENT: DIVERGENT,
+    Label.CONTRADICTORY: CONTRADICTORY,
+}
+"""Decided states by the label they count as, silence of a cell as ABSENT; in the order of ``Label``."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,14 @@ def weights_of(states: Iterable[int], size: int) -> FloatArray:
     weights = np.zeros(size)
     weights[list(states)] = 1.0
     return weights
+
+
+def group_of_state(groups: Iterable[Iterable[int]]) -> IntArray:
+    """Return for each pair state the position of the last group it is in; -1 where it is in none."""
+    table = np.full(PAIR_STATES, -1, dtype=np.int64)
+    for place, states in enumerate(groups):
+        table[list(states)] = place
+    return table
 
 
 def pooled(numerator: Iterable[int], denominator: Iterable[int], size: int = PAIR_STATES) -> Callable[[Counts], Terms]:
@@ -175,33 +194,23 @@ def pair_measures(rarefaction_pairs: int, severity_weights: Mapping[str, float])
 def severity(weights: Mapping[str, float]) -> Callable[[Counts], Terms]:
     """Return terms of conflicts weighted by significance over visible pairs; unrated conflicts are in neither."""
     numerator = np.zeros(PAIR_STATES)
-    for base in (PairState.DIVERGENT_UNRATED, PairState.CONTRADICTORY_UNRATED):
-        for offset, name in enumerate(("low", "medium", "high"), start=1):
-            numerator[base + offset] = weights[name]
-    unrated = (PairState.DIVERGENT_UNRATED, PairState.CONTRADICTORY_UNRATED)
-    return weighted(numerator, weights_of(set(VISIBLE) - set(unrated), PAIR_STATES))
+    for unrated in UNRATED:
+        for offset, name in enumerate(SIGNIFICANCES, start=1):
+            numerator[unrated + offset] = weights[name]
+    return weighted(numerator, weights_of(set(VISIBLE) - set(UNRATED), PAIR_STATES))
 
 
 def high_share() -> Callable[[Counts], Terms]:
     """Return terms of conflicts rated high over rated conflicts."""
-    unrated = {PairState.DIVERGENT_UNRATED, PairState.CONTRADICTORY_UNRATED}
-    return pooled((PairState.DIVERGENT_HIGH, PairState.CONTRADICTORY_HIGH), set(CONFLICT) - unrated)
+    return pooled(RATED_HIGH, set(CONFLICT) - set(UNRATED))
 
 
 def label_measures() -> tuple[Measure, ...]:
     """Return label shares over decided pairs, visible pairs, and pairs of two answers."""
-    labels: dict[str, tuple[PairState, ...]] = {
-        "ABSENT": ABSENT,
-        "CONSISTENT": (PairState.CONSISTENT,),
-        "COMPLEMENTARY": (PairState.COMPLEMENTARY,),
-        "DIVERGENT": DIVERGENT,
-        "CONTRADICTORY": CONTRADICTORY,
-    }
-    judged = JUDGED_ABSENT + VISIBLE
-    over = {"label": DECIDED, "label_visible": VISIBLE, "label_judged": judged}
+    over = {"label": DECIDED, "label_visible": VISIBLE, "label_judged": JUDGED_ABSENT + VISIBLE}
     return tuple(
         Measure(f"{prefix}/{label}", "pairs", pooled(set(states) & set(denominator), denominator))
         for prefix, denominator in over.items()
-        for label, states in labels.items()
+        for label, states in STATES_OF_LABEL.items()
         if set(states) & set(denominator)
     )

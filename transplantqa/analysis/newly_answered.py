@@ -63,13 +63,11 @@ def newly_answered(before: Cells, after: Cells, pairs: Pairs) -> NewlyAnswered:
 
 def _gained(before: Cells, after: Cells) -> tuple[IntArray, IntArray]:
     """Return positions in ``after`` of the cells that gained an answer, and their state before."""
-    stride = len(after.document_ids)
-    old_keys, new_keys = (cells.question.astype(np.int64) * stride + cells.document for cells in (before, after))
-    at, there = find(old_keys, new_keys)
-    if not len(old_keys):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    gained = there & np.isin(before.state[at], SILENT) & (after.state == CellState.ANSWERED)
-    return np.flatnonzero(gained), before.state[at[gained]]
+    at, there = find(before.keys, after.keys)
+    chosen = np.flatnonzero(there)
+    was, now = before.state[at[chosen]], after.state[chosen]
+    gained = np.isin(was, SILENT) & (now == CellState.ANSWERED)
+    return chosen[gained], was[gained]
 
 
 def _per_cell(pairs: Pairs, sides: tuple[Counts, Counts], shape: tuple[int, int]) -> Counts:

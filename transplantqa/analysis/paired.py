@@ -10,7 +10,6 @@ import pyarrow as pa
 from transplantqa.analysis.contrast import (
     TERMS,
     Change,
-    Mask,
     PairedStates,
     any_divergence_change,
     cell_changes,
@@ -20,7 +19,7 @@ from transplantqa.analysis.contrast import (
     question_flips,
     require_same_design,
 )
-from transplantqa.analysis.counts import PAIR_STATES, Cells, CellState, Pairs, count, find, read_cells, read_pairs
+from transplantqa.analysis.counts import PAIR_STATES, Cells, CellState, Mask, Pairs, count, find, read_cells, read_pairs
 from transplantqa.analysis.deltas import POINTS, Delta, Resampling, deltas, to_table, verdict_of
 from transplantqa.analysis.facets import SCOPES, Attributes, read_attributes, scope_of, select
 from transplantqa.analysis.intervals import resampling_weights
@@ -137,11 +136,9 @@ def _by_question(paired: PairedStates, state: Any) -> Any:
 def _absence(cells: tuple[Cells, Cells]) -> tuple[Terms, Terms]:
     """Return silent cells over cells that failed in neither system, by question."""
     before, after = cells
-    stride = len(before.document_ids)
-    keys = [side.question.astype(np.int64) * stride + side.document for side in cells]
-    at, there = find(keys[1], keys[0])
+    at, there = find(after.keys, before.keys)
     first, question = before.state[there], before.question[there]
-    second = after.state[at[there]] if len(keys[1]) else first
+    second = after.state[at[there]]
     decided = (first != CellState.FAILED) & (second != CellState.FAILED)
     questions = len(before.question_ids)
 

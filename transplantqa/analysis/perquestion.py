@@ -15,7 +15,9 @@ from transplantqa.analysis.measures import (
     DECIDED,
     DIVERGENT,
     ONE_SILENT,
+    RATED_HIGH,
     SILENT,
+    UNRATED,
     VISIBLE,
     WITH_AN_ANSWER,
     FloatArray,
@@ -46,7 +48,6 @@ def pair_columns(counts: IntArray) -> Columns:
 
     conflict, visible, with_answer = of(CONFLICT), of(VISIBLE), of(WITH_AN_ANSWER)
     one_silent = of(ONE_SILENT)
-    high = of((PairState.DIVERGENT_HIGH, PairState.CONTRADICTORY_HIGH))
     return {
         "pairs": pa.array(counts.sum(axis=1)),
         "decided": pa.array(of(DECIDED)),
@@ -59,8 +60,8 @@ def pair_columns(counts: IntArray) -> Columns:
         "divergent": pa.array(of(DIVERGENT)),
         "contradictory": pa.array(of(CONTRADICTORY)),
         "conflicts": pa.array(conflict),
-        "conflicts_high": pa.array(high),
-        "conflicts_unrated": pa.array(of((PairState.DIVERGENT_UNRATED, PairState.CONTRADICTORY_UNRATED))),
+        "conflicts_high": pa.array(of(RATED_HIGH)),
+        "conflicts_unrated": pa.array(of(UNRATED)),
         "divergence_rate": ratio(conflict, visible),
         "broad_agreement": ratio(of(AGREEMENT), visible),
         "source_dependence_index": ratio(one_silent + conflict, with_answer),

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from transplantqa.analysis.counts import SIGNIFICANCES
 from transplantqa.analysis.tables import AuditTables
 from transplantqa.store.tables import ANSWERS, COMPARISONS, DOCUMENTS, QUESTIONS
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-SIGNIFICANCES = ("low", "medium", "high")
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ class _Topic:
         return min(self.spellings, key=lambda text: (-self.spellings[text], text))
 
     def add(self, row: Mapping[str, str | None], spelling: str) -> None:
+        """Count a conflicting pair that is said to be about it."""
         self.spellings[spelling] += 1
         self.questions.add(str(row["question_id"]))
         self.documents |= {str(row["document_a"]), str(row["document_b"])}

@@ -6,13 +6,11 @@ from math import erfc, sqrt
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from transplantqa.analysis.counts import Cells, CellState
-from transplantqa.analysis.measures import FloatArray
-from transplantqa.analysis.ranks import benjamini_hochberg
+from transplantqa.analysis.counts import Cells, CellState, Mask
+from transplantqa.analysis.effects import benjamini_hochberg
+from transplantqa.analysis.measures import SILENT, FloatArray
 
-Mask = NDArray[np.bool_]
 MAX_STEPS = 200
 TOLERANCE = 1e-6
 
@@ -22,9 +20,7 @@ def silence_matrix(cells: Cells) -> tuple[Mask, Mask]:
     shape = (len(cells.question_ids), len(cells.document_ids))
     asked, silent = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
     asked[cells.question, cells.document] = cells.state != CellState.FAILED
-    silent[cells.question, cells.document] = (cells.state == CellState.ABSTAINED) | (
-        cells.state == CellState.EMPTY_RETRIEVAL
-    )
+    silent[cells.question, cells.document] = np.isin(cells.state, SILENT)
     return asked, silent
 
 

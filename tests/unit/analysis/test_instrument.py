@@ -33,7 +33,13 @@ def test_good_figures_give_no_reason() -> None:
         (
             "judge_gold_kappa",
             0.1,
-            "The judge agrees with people at kappa 0.10 over 90 pairs that both answer; at least 0.60 is asked.",
+            "The judge agrees with gold at kappa 0.10 over 90 pairs that both answer; at least 0.60 is asked.",
+        ),
+        ("judge_kappa", 0.1, "The judge agrees with people at kappa 0.10; at least 0.60 is asked."),
+        (
+            "judge_gold_kappa",
+            0.5999,
+            "The judge agrees with gold at kappa 0.5999 over 90 pairs that both answer; at least 0.6000 is asked.",
         ),
         (
             "support_rate",

@@ -113,7 +113,7 @@ def test_a_judge_that_people_disagree_with_is_not_an_instrument(sampled: Any, tm
 def test_peoples_word_on_the_judge_takes_the_place_of_golds(sampled: Any, tmp_path: Path) -> None:
     audit, run, sample = sampled
     measures = json.loads((run.path / "metrics.json").read_text())
-    reason = "The judge agrees with people at kappa 0.28 over 77 pairs that both answer; at least 0.60 is asked."
+    reason = "The judge agrees with gold at kappa 0.28 over 77 pairs that both answer; at least 0.60 is asked."
     measures |= {"gold": {"judge_gold_kappa": 0.28, "judge_gold_kappa_n": 77}, "not_an_instrument": ["silence", reason]}
     (run.path / "metrics.json").write_text(json.dumps(measures))
     run = RunFolder(run.path)
