@@ -4,13 +4,12 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
-from transplantqa.accounting.usage import Usage
+from transplantqa.accounting.usage import SECONDS_PER_HOUR, Usage
 
 Amount = Annotated[float, Field(ge=0)]
 Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
 """ISO 4217, e.g. USD."""
 
-SECONDS_PER_HOUR = 3600.0
 MILLION = 1_000_000
 
 

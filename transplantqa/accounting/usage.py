@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from transplantqa.accounting.prices import Price
 
+SECONDS_PER_HOUR = 3600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -59,7 +61,7 @@ def usage_metrics(usages: Mapping[str, Usage], prices: "Mapping[str, Price | Non
             continue
         _add(metrics, f"cost_{price.currency.lower()}", stage, price.cost(usage))
         if price.gpus:
-            _add(metrics, "gpu_hours", stage, usage.seconds / 3600 * price.gpus)
+            _add(metrics, "gpu_hours", stage, usage.seconds / SECONDS_PER_HOUR * price.gpus)
     return metrics
 
 

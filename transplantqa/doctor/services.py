@@ -70,7 +70,7 @@ def hub() -> Finding:
             headers={"Authorization": f"Bearer {token}"},
             timeout=ANSWER_SECONDS,
         )
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         seen = f"a token is there; the Hub doesn't answer ({type(error).__name__})"
         return Finding("services", "Hub login", State.WARNS, seen, "Fine as long as nothing is downloaded or pushed")
     if answer.status_code != 200:

@@ -5,12 +5,11 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from transplantqa.models.messages import plain_messages
 from transplantqa.models.openai_counting import surely_fits
+from transplantqa.models.openai_endpoint import LONGEST_WAIT_SECONDS, RETRIED_STATUSES, wished_wait
 from transplantqa.models.protocols import Completion, Request
 from transplantqa.models.reasoning import settle
 from transplantqa.records import Outcome
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 SchemaDialect = Literal["json_schema", "json_object"]
 DIALECTS: tuple[SchemaDialect, ...] = ("json_schema", "json_object")
-RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 OVERFLOW_SIGNS = (
     "maximum context length",
     "context_length_exceeded",
@@ -29,7 +27,6 @@ OVERFLOW_SIGNS = (
     "context size",
     "context window",
 )
-LONGEST_WAIT_SECONDS = 120.0
 
 
 class _RefusedError(Exception):
@@ -180,9 +177,9 @@ class ChatClient:
 
     def _wait(self, request_id: str, tried: int, retry_after: str | None) -> float:
         """Return the server's wish, or a doubling wait spread by request so that they don't all come back at once."""
-        wished = _seconds(retry_after)
+        wished = wished_wait(retry_after)
         if wished is not None:
-            return min(wished, LONGEST_WAIT_SECONDS)
+            return wished
         spread = 0.5 + int(text_sha256(f"{request_id}/{tried}")[:8], 16) / 0xFFFFFFFF
         return min(float(self._retries.first_wait_seconds * 2**tried * spread), LONGEST_WAIT_SECONDS)
 
@@ -242,18 +239,3 @@ def _reason(body: str) -> str:
     detail = value.get("error", value) if isinstance(value, dict) else value
     detail = detail.get("message", detail) if isinstance(detail, dict) else detail
     return str(detail)[:300]
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Read a ``Retry-After`` header: seconds, or a date."""
-    if retry_after is None:
-        return None
-    try:
-        return max(0.0, float(retry_after))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(retry_after)
-    except ValueError:
-        return None
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

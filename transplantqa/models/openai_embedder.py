@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from transplantqa.errors import ModelError
-from transplantqa.models.openai_client import LONGEST_WAIT_SECONDS, RETRIED_STATUSES
-from transplantqa.models.openai_endpoint import Endpoint
+from transplantqa.models.openai_endpoint import LONGEST_WAIT_SECONDS, RETRIED_STATUSES, Endpoint, wished_wait
 from transplantqa.models.protocols import Identity
 
 if TYPE_CHECKING:
@@ -119,6 +118,7 @@ class OpenAIEmbedder:
         body = {"model": self._model, "input": texts, "encoding_format": "float"}
         for tried in range(self._retries + 1):
             last = tried == self._retries
+            wished = None
             try:
                 response = http.post("embeddings", json=body)
             except (httpx.TransportError, httpx.InvalidURL) as error:
@@ -129,7 +129,9 @@ class OpenAIEmbedder:
                     return self._read(response, len(texts))
                 if last or response.status_code not in RETRIED_STATUSES:
                     raise self._refused(response)
-            self._sleep(min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**tried))
+                wished = wished_wait(response.headers.get("retry-after"))
+            backed_off = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**tried)
+            self._sleep(backed_off if wished is None else wished)
         raise AssertionError  # pragma: no cover - the last try returns or raises
 
     def _read(self, response: "httpx.Response", expected: int) -> list[Vectors]:

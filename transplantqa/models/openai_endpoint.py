@@ -2,11 +2,16 @@
 
 import os
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from transplantqa.errors import ModelError
 
 CONNECT_SECONDS = 10.0
+LONGEST_WAIT_SECONDS = 120.0
+RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+"""Refusals whose reason may pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +65,20 @@ class Endpoint:
                 f"Set it to the server's key, or use {self.component}.api_key_env=null for a server without one."
             )
         return {"Authorization": f"Bearer {key}"}
+
+
+def wished_wait(retry_after: str | None) -> float | None:
+    """Return the seconds that a ``Retry-After`` header (seconds, or a date) asks to wait, within what is sensible."""
+    if retry_after is None:
+        return None
+    try:
+        return min(max(0.0, float(retry_after)), LONGEST_WAIT_SECONDS)
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:  # "-0000": universal time, of an unknown place
+        moment = moment.replace(tzinfo=UTC)
+    return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), LONGEST_WAIT_SECONDS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from transplantqa.accounting import Price, Usage
+from transplantqa.accounting import SECONDS_PER_HOUR, Price, Usage
 
 BIN_EDGES = (0, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536)
 """Tokens at which the bins of the histogram begin; the last has no end."""
@@ -97,7 +97,7 @@ class Outlook:
         """Hours of all GPUs of the engine together; null where unknown or where no GPU is paid."""
         if self.seconds is None or self.price is None or not self.price.gpus:
             return None
-        return self.seconds / 3600 * self.price.gpus
+        return self.seconds / SECONDS_PER_HOUR * self.price.gpus
 
     @property
     def cost(self) -> float | None:

@@ -64,6 +64,20 @@ def test_a_busy_server_is_asked_again() -> None:
     assert embedder(lambda _request: answers.pop(0)).embed_queries(["a"]).tolist() == [[1.0]]
 
 
+def test_a_server_says_how_long_to_wait() -> None:
+    answers = [
+        httpx.Response(429, headers={"Retry-After": "7"}),
+        httpx.Response(429, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 -0000"}),
+        httpx.Response(503),
+        httpx.Response(200, json={"data": [{"index": 0, "embedding": [2.0]}]}),
+    ]
+    made = embedder(lambda _request: answers.pop(0))
+    waited: list[float] = []
+    made._sleep = waited.append
+    made.embed_queries(["a"])
+    assert waited == [7.0, 0.0, 2.0]  # as wished, as wished long ago, the third of doubling waits
+
+
 def test_the_key_is_sent_from_the_environment_and_is_no_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBED_KEY", "s3cret")
     seen: list[str] = []
