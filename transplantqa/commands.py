@@ -86,6 +86,6 @@ def close_sweep(folder: Path) -> int:
         sys.stderr.write(f"{line}\n")
     codes = {job.exit_code for job in jobs}
     if Interrupted.exit_code in codes:
-        sys.stderr.write("The sweep was interrupted before its other jobs could start. Run it again to go on.\n")
+        sys.stderr.write("The sweep was interrupted. Run it again to go on.\n")
         return Interrupted.exit_code
     return EXIT_OK if codes == {EXIT_OK} else EXIT_FAILURES
