@@ -1,7 +1,6 @@
 """The embedded language model: a GGUF file run by llama.cpp in this process."""
 
 import json
-import os
 import time
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -12,6 +11,7 @@ from pydantic import Field
 
 from transplantqa.errors import ModelError
 from transplantqa.models.chat_template import ChatTemplate, template_source
+from transplantqa.models.cores import usable_cores
 from transplantqa.models.gguf import GgufHeader, read_header
 from transplantqa.models.llama_engine import LlamaEngine, block_tokens
 from transplantqa.models.llama_vocabulary import LlamaVocabulary
@@ -181,7 +181,7 @@ class LlamaCpp:
         return LlamaEngine(
             locate(self._weights),
             context_tokens=self.context_tokens,
-            threads=self._threads or _cores(),
+            threads=self._threads or usable_cores(),
             gpu_layers=self._gpu_layers,
         )
 
@@ -228,7 +228,3 @@ def _engine_version() -> str:
         return version("llama-cpp-python")
     except PackageNotFoundError as error:
         raise ModelError("llama-cpp-python is not installed.\nInstall it: pip install llama-cpp-python") from error
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,6 +1,5 @@
 """Sentence vectors from a small BERT-like ONNX model: the embedded default, with no torch."""
 
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from transplantqa.errors import ModelError
+from transplantqa.models.cores import usable_cores
 from transplantqa.models.protocols import Identity
 from transplantqa.models.weights import locate
 from transplantqa.models.wordpiece import WordPieceTokenizer
@@ -120,7 +120,7 @@ class OnnxEmbedder:
         outputs: list[Vectors] = [np.empty(0, dtype=np.float32)] * len(windows)
         batches = list(_batches([ids for _, ids in windows]))
         self._session  # noqa: B018 - loaded here, once, before threads share it
-        with ThreadPoolExecutor(_cores()) as pool:
+        with ThreadPoolExecutor(usable_cores()) as pool:
             results = pool.map(lambda batch: self._run([windows[number][1] for number in batch]), batches)
             for batch, hidden in zip(batches, results, strict=True):
                 for number, matrix in zip(batch, hidden, strict=True):
@@ -175,7 +175,3 @@ def _unit(rows: Vectors) -> Vectors:
     lengths: Vectors = np.linalg.norm(rows, axis=-1, keepdims=True)
     unit: Vectors = rows / np.maximum(lengths, np.float32(1e-12))
     return unit
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
