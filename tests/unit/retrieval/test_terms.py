@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -61,3 +63,10 @@ def test_ascii_text_is_split_as_any_other(text: str) -> None:
     analyzer = TermAnalyzer("none")
     marked = analyzer.terms(f"{text} \u00e9t\u00e9")
     assert analyzer.terms(text) == marked[:-1]
+
+
+def test_stop_words_are_read_without_loading_a_compiler() -> None:
+    """A plan analyses nothing, and numba takes longer to load than the rest of it."""
+    code = "import sys, transplantqa.retrieval.terms as terms; terms.TermAnalyzer('french'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {"numba", "scipy", "bm25s"}.isdisjoint(loaded)
