@@ -48,8 +48,10 @@ def _children() -> float:
 
 
 def _command(*arguments: str, cwd: Path) -> str:
+    """Run a command with Python's bytecode cached, as it is from a user's second command on."""
     command = [sys.executable, "-m", "transplantqa", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=cwd).stdout
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=cwd, env=environment).stdout
 
 
 def _write_corpus(folder: Path, share: float) -> None:
