@@ -126,7 +126,7 @@ def fabricate(ledger: Ledger, count: int) -> pa.Table:
         columns[field.name] = fill_column(field, numbers, generator)
     rows = pa.table(columns, schema=ledger.table.schema)
     for part, start in enumerate(range(0, count, ROWS_A_PART), start=1):
-        write_part(ledger.folder, f"000-of-001-{part:06d}", rows.slice(start, ROWS_A_PART), ledger.table)
+        write_part(ledger.folder, f"000-of-001-{part:06d}", rows.slice(start, ROWS_A_PART))
     return rows.select([*ledger.table.key, "inputs_sha256"])
 
 

@@ -1,6 +1,8 @@
 """Cosine of many questions to one document's passages, vectors checked."""
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +55,17 @@ def cosines(questions: Vectors, passages: Vectors) -> NDArray[np.float64]:
 
     Matrix products differ in the last bits with the size of the batch; seven decimals are the same for all.
     """
-    return np.round(questions.astype(np.float64) @ passages.astype(np.float64).T, 7)
+    with _linear_algebra().limit(limits=1):  # after so small a product its other threads would spin for longer
+        products = questions.astype(np.float64) @ passages.astype(np.float64).T
+    return np.round(products, 7)
+
+
+@cache
+def _linear_algebra() -> Any:
+    """Return what limits the threads of the BLAS that NumPy uses; finding it takes milliseconds."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # noqa: PLC0415 - with scikit-learn
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _checked(vectors: Vectors, expected: int) -> Vectors:

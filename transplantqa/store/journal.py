@@ -1,4 +1,4 @@
-"""The journal: checksummed batches appended to a file, each durable once ``append`` returns.
+"""The journal: checksummed batches appended to a file, durable once ``append`` returns.
 
 A frame is a marker, the payload's length, a SHA-256 digest of length and payload, and the payload: an Arrow IPC stream
 of one batch with its schema, so that every frame can be read without the others. A torn, truncated or altered frame is
@@ -17,6 +17,7 @@ from transplantqa.store.atomic import read_bytes, refusals, sync_folder
 
 _MARKER = b"\x89TQAJ\r\n\n"
 _LENGTH = struct.Struct("<Q")
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _DIGEST_BYTES = 16
 _ALIGNED = pa.ipc.IpcReadOptions(ensure_alignment=pa.ipc.Alignment.DataTypeSpecific)
 _HEAD_BYTES = len(_MARKER) + _LENGTH.size + _DIGEST_BYTES
@@ -40,22 +41,23 @@ class Journal:
             self._descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o644)
             sync_folder(path.parent)
 
-    def append(self, batch: pa.RecordBatch) -> None:
-        """Write one batch and wait until it is on disk.
+    def append(self, *batches: pa.RecordBatch) -> None:
+        """Write batches and wait until they are on disk.
 
         Raises:
-            StoreError: the disk refuses; what was written before is kept and the torn frame is cut off.
+            StoreError: the disk refuses; what was appended before is kept and the torn frames are cut off.
         """
-        frame = _frame(batch)
+        pieces = [piece for batch in batches for piece in _frame(batch)]
         with refusals("append to", self.path):
             try:
-                _write_all(self._descriptor, frame)
+                for piece in pieces:
+                    _write_all(self._descriptor, piece)
                 os.fsync(self._descriptor)
             except OSError:
                 os.ftruncate(self._descriptor, self.bytes)
                 raise
-        self.rows += batch.num_rows
-        self.bytes += len(frame)
+        self.rows += sum(batch.num_rows for batch in batches)
+        self.bytes += sum(map(len, pieces))
 
     def close(self) -> None:
         """Close the file; what was appended stays."""
@@ -103,13 +105,11 @@ def _parse(content: bytes) -> JournalContent:
     return JournalContent(batches, len(content) - sound_bytes, torn_tail_only=sound_until <= damage_from < len(content))
 
 
-def _frame(batch: pa.RecordBatch) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
-    payload = memoryview(sink.getvalue())
-    length = _LENGTH.pack(len(payload))
-    return b"".join((_MARKER, length, _digest(length, payload), payload))
+def _frame(batch: pa.RecordBatch) -> list[memoryview]:
+    """Return the pieces of a frame, whose payload is that of ``pa.ipc.new_stream`` without the copies it makes."""
+    payload = [memoryview(batch.schema.serialize()), memoryview(batch.serialize()), memoryview(_END_OF_STREAM)]
+    length = _LENGTH.pack(sum(map(len, payload)))
+    return [memoryview(_MARKER + length + _digest(length, *payload)), *payload]
 
 
 def _frame_at(content: bytes, start: int) -> tuple[int | None, list[pa.RecordBatch]]:
@@ -125,9 +125,10 @@ def _frame_at(content: bytes, start: int) -> tuple[int | None, list[pa.RecordBat
     return end, list(pa.ipc.open_stream(pa.py_buffer(payload), options=_ALIGNED))
 
 
-def _digest(length: bytes, payload: bytes | memoryview) -> bytes:
+def _digest(length: bytes, *payload: memoryview) -> bytes:
     state = hashlib.sha256(length)
-    state.update(payload)
+    for piece in payload:
+        state.update(piece)
     return state.digest()[:_DIGEST_BYTES]
 
 
@@ -136,7 +137,6 @@ def _next_marker(content: bytes, start: int) -> int:
     return len(content) if found < 0 else found
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
+def _write_all(descriptor: int, view: memoryview) -> None:
     while view:
         view = view[os.write(descriptor, view) :]

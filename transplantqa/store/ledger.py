@@ -92,7 +92,7 @@ class Ledger:
         self._write_method()
         with self._locked(shard.label, waiting) as lock:
             self._refuse_other_counts(shard)
-            seal_leftovers(self.folder, shard.label, self.table)
+            seal_leftovers(self.folder, shard.label)
             files = ShardFiles(self.folder, shard.label, self.table, lock)
             with Writer(files, lock, self.table, self._attempts, flush_rows, flush_seconds) as writer:
                 yield writer
@@ -168,7 +168,7 @@ class Ledger:
                 _log.info("%s is being written by %s", self.folder, holder(self._lock_path(label)))
                 continue
             with self._locked(label):
-                seal_leftovers(self.folder, label, self.table)
+                seal_leftovers(self.folder, label)
 
     def _positions_pending(self, units: pa.Table, retry: Collection[Outcome]) -> np.ndarray:
         """Return the positions of the units to do, and remember the attempts of those done before."""

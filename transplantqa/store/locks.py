@@ -28,6 +28,7 @@ from transplantqa.store.atomic import refusals, temporary_beside
 HEARTBEAT_SECONDS = 15.0
 STALE_SECONDS = 300.0  # ours: twenty missed heartbeats
 _POLL_SECONDS = 0.5
+_MOST_BYTES = 4096
 
 _log = logging.getLogger(__name__)
 
@@ -87,10 +88,7 @@ class WriterLock:
 
     def still_held(self) -> bool:
         """Say whether the lock is still ours: false when another machine took it over after a long silence."""
-        try:
-            return self.path.read_bytes() == self._content
-        except FileNotFoundError:
-            return False
+        return _read(self.path) == self._content
 
     def beat(self) -> None:
         """Show other machines that the holder is alive."""
@@ -251,10 +249,15 @@ def _first_line(path: Path) -> str:
 
 
 def _read(path: Path) -> bytes | None:
+    """Return a lock file's content; bare system calls, because it is asked for at every flush."""
     try:
-        return path.read_bytes()
+        descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
+    try:
+        return os.read(descriptor, _MOST_BYTES)
+    finally:
+        os.close(descriptor)
 
 
 def _parse(content: bytes) -> dict[str, Any]:

@@ -22,7 +22,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transplantqa.store.atomic import move_into_place, refusals, store_error, sync_folder, temporary_beside
-from transplantqa.store.tables import TableSpec
 
 _FOOTER_CHARACTERS = 8
 _FILE_CHARACTERS = 16
@@ -31,7 +30,6 @@ _FILE = re.compile(
     r"(?P<kind>journal|part)-(?P<stem>\d{3,}-of-\d{3,}-\d{6,})(-(?P<digest>[0-9a-f]{24}))?\.(arrows|parquet)"
 )
 _SEALED_STEM = re.compile(r"(?:journal|part)-(?P<shard>\d{3,}-of-\d{3,})-(?P<number>\d{6,})")
-_NEVER_REPEATED = frozenset({"inputs_sha256", "text", "raw", "reasoning", "text_sha256"})
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +76,7 @@ def journal_path(folder: Path, stem: str) -> Path:
     return folder / f"journal-{stem}.arrows"
 
 
-def write_part(folder: Path, stem: str, table: pa.Table, spec: TableSpec) -> Path:
+def write_part(folder: Path, stem: str, table: pa.Table) -> Path:
     """Seal rows as the part with this stem: zstd Parquet, written aside, flushed and renamed into place.
 
     Raises:
@@ -86,14 +84,13 @@ def write_part(folder: Path, stem: str, table: pa.Table, spec: TableSpec) -> Pat
     """
     target = folder / f"part-{stem}.parquet"
     temporary = temporary_beside(target)
-    repeated = [field.name for field in spec.schema if field.name not in _NEVER_REPEATED and field.type == pa.string()]
     with refusals("write", target):
         try:
             pq.write_table(
                 table,
                 temporary,
                 compression="zstd",
-                use_dictionary=repeated,
+                write_statistics=False,  # nothing filters by them
                 write_page_checksum=True,
                 store_schema=True,
             )

@@ -47,7 +47,7 @@ def drop_repetitions(folder: Path, spec: TableSpec) -> int:
 
 def _rewrite(file: LedgerFile, kept: np.ndarray, folder: Path, spec: TableSpec) -> None:
     if len(kept):
-        write_part(folder, file.stem, read_part(file, spec.schema.names).take(pa.array(kept)), spec)
+        write_part(folder, file.stem, read_part(file, spec.schema.names).take(pa.array(kept)))
     with refusals("remove", file.path):
         file.path.unlink(missing_ok=True)
         sync_folder(folder)

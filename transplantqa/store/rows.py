@@ -13,6 +13,9 @@ from transplantqa.store.tables import TableSpec
 
 _OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 
+UNCONVERTIBLE = (pa.ArrowException, TypeError, OverflowError)
+"""What ``to_batch`` raises when a value hasn't its column's type."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -82,7 +85,7 @@ def converts(row: Mapping[str, Any], spec: TableSpec) -> bool:
     """Say whether a row's values have the types of its table."""
     try:
         to_batch([row], spec)
-    except (pa.ArrowException, TypeError, OverflowError):
+    except UNCONVERTIBLE:
         return False
     return True
 

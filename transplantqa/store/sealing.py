@@ -8,12 +8,11 @@ import pyarrow as pa
 from transplantqa.store.atomic import refusals, sync_folder
 from transplantqa.store.journal import read_journal
 from transplantqa.store.parts import is_intact, journal_path, ledger_files, set_aside, write_part
-from transplantqa.store.tables import TableSpec
 
 _log = logging.getLogger(__name__)
 
 
-def seal_journal(folder: Path, stem: str, spec: TableSpec) -> None:
+def seal_journal(folder: Path, stem: str) -> None:
     """Move a journal's sound rows into the part with the same stem and remove it; set it aside when it is damaged.
 
     To be called by the holder of the shard's lock. Where a crash left the part beside its journal, an intact part is
@@ -26,7 +25,7 @@ def seal_journal(folder: Path, stem: str, spec: TableSpec) -> None:
     content = read_journal(path)
     if content.batches and not _is_sealed(folder, stem):
         columns = content.batches[0].schema
-        write_part(folder, stem, pa.Table.from_batches(content.batches, columns), spec)
+        write_part(folder, stem, pa.Table.from_batches(content.batches, columns))
     if content.damaged_bytes:
         set_aside(path, f"{content.damaged_bytes} bytes failed their checksum; its {content.rows} sound rows are kept")
         return
@@ -35,12 +34,12 @@ def seal_journal(folder: Path, stem: str, spec: TableSpec) -> None:
         sync_folder(folder)
 
 
-def seal_leftovers(folder: Path, shard_label: str, spec: TableSpec) -> None:
+def seal_leftovers(folder: Path, shard_label: str) -> None:
     """Seal the journals that a writer of this shard left when it was killed. To be called by the holder of its lock."""
     for file in ledger_files(folder):
         if file.kind == "journal" and file.shard_label == shard_label:
             _log.info("Recovering %s", file.path)
-            seal_journal(folder, file.stem, spec)
+            seal_journal(folder, file.stem)
 
 
 def _is_sealed(folder: Path, stem: str) -> bool:

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ from transplantqa.records import FAILED_OUTCOMES
 from transplantqa.store.journal import Journal
 from transplantqa.store.locks import HEARTBEAT_SECONDS, WriterLock
 from transplantqa.store.parts import journal_path, next_stem
-from transplantqa.store.rows import RowCheck, converts, described, to_batch
+from transplantqa.store.rows import UNCONVERTIBLE, RowCheck, converts, described, to_batch
 from transplantqa.store.sealing import seal_journal
 from transplantqa.store.tables import TableSpec
 
@@ -57,24 +58,23 @@ class ShardFiles:
             )
         for are_batches, group in groupby(items, key=lambda item: isinstance(item, pa.RecordBatch)):
             if are_batches:
-                for batch in group:
-                    self._append(batch)
+                self._append(*group)
             else:
                 self._write_rows(list(group))
 
     def _write_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
         try:
             batch = to_batch(rows, self._spec)
-        except (pa.ArrowException, TypeError, OverflowError):
+        except UNCONVERTIBLE:
             self._append(to_batch([row for row in rows if converts(row, self._spec)], self._spec))
             raise
         self._append(batch)
 
-    def _append(self, batch: pa.RecordBatch) -> None:
+    def _append(self, *batches: pa.RecordBatch) -> None:
         if self._journal is None:
             self._stem = next_stem(self._folder, self._label)
             self._journal = Journal(journal_path(self._folder, self._stem))
-        self._journal.append(batch)
+        self._journal.append(*batches)
         if self._journal.rows >= SEAL_ROWS or self._journal.bytes >= SEAL_BYTES:
             self.seal()
 
@@ -82,7 +82,7 @@ class ShardFiles:
         """Seal what was written so far into a part."""
         if self._journal is not None:
             self.close()
-            seal_journal(self._folder, self._stem, self._spec)
+            seal_journal(self._folder, self._stem)
 
     def close(self) -> None:
         """Leave the journal as it is, for the next writer of the shard to seal."""
@@ -115,8 +115,9 @@ class Writer:
         self._attempts = attempts
         self._flush_rows = flush_rows
         self._flush_seconds = flush_seconds
-        self._items: list[dict[str, Any] | pa.RecordBatch] = []
-        self._rows = 0
+        self._items: list[Any] = []  # rows and batches that the thread hasn't taken
+        self._loose = 0  # rows at their end that aren't in a batch
+        self._rows = 0  # of all that isn't durable
         self._oldest = self._beaten = time.monotonic()
         self._appended = self._durable = self._wanted = 0
         self._closing = False
@@ -160,10 +161,21 @@ class Writer:
             if not self._items:
                 self._oldest = time.monotonic()
             self._items.append(item)
+            self._loose = self._loose + 1 if isinstance(item, dict) else 0
             self._rows += rows
             self._appended += rows
+            if self._loose >= self._flush_rows:
+                self._gather()
             if self._rows >= self._flush_rows:
                 self._changed.notify_all()
+
+    def _gather(self) -> None:
+        """Make one batch of the rows that came last, here where they are still in the processor's cache."""
+        if not self._loose:
+            return
+        rows, self._loose = self._items[-self._loose :], 0
+        with suppress(*UNCONVERTIBLE):  # left to the flush, which keeps the others and tells
+            self._items[-len(rows) :] = [to_batch(rows, self._spec)]
 
     def flush(self) -> None:
         """Wait until every row appended so far is on disk.
@@ -172,6 +184,7 @@ class Writer:
             StoreError: the disk refuses.
         """
         with self._changed:
+            self._gather()
             self._wanted = self._appended
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._failure or self._durable >= self._wanted)
@@ -220,12 +233,14 @@ class Writer:
         """Wait for something to do and do it; false when the writer is closed and everything is on disk."""
         with self._changed:
             self._changed.wait_for(self._is_due, timeout=min(self._flush_seconds, HEARTBEAT_SECONDS))
-            items, rows = (list(self._items), self._rows) if self._is_due() else ([], 0)
+            items, rows = [], self._rows
+            if self._is_due():
+                items, self._items, self._loose = self._items, [], 0
             if self._closing and not items:
                 return False
         if items:
             self._files.write(items)
-            self._mark_durable(len(items), rows)
+            self._mark_durable(rows)
         if time.monotonic() - self._beaten >= HEARTBEAT_SECONDS:
             self._lock.beat()
             self._beaten = time.monotonic()
@@ -238,10 +253,8 @@ class Writer:
         waited = bool(self._items) and time.monotonic() - self._oldest >= self._flush_seconds
         return self._closing or waited or self._rows >= self._flush_rows or self._wanted > self._durable
 
-    def _mark_durable(self, items: int, rows: int) -> None:
+    def _mark_durable(self, rows: int) -> None:
         with self._changed:
-            del self._items[:items]
             self._rows -= rows
             self._durable += rows
-            self._oldest = time.monotonic()
             self._changed.notify_all()
