@@ -143,9 +143,12 @@ def processor_seconds() -> float:
     """Return the processor time of this process's children so far, those that ended and those that live."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     ticks = 0
-    for task in Path("/proc/self/task").iterdir():
-        for child in (task / "children").read_text(encoding="ascii").split():
-            fields = Path(f"/proc/{child}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:  # it ended meanwhile, and wasn't this process's: those are waited for
+            continue
+        if int(fields[1]) == os.getpid():
             ticks += int(fields[11]) + int(fields[12])
     return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
 
