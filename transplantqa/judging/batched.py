@@ -17,7 +17,7 @@ from transplantqa.judging.verdict import group_schema
 from transplantqa.models.protocols import Completion, Identity, LanguageModel, Message, Request
 from transplantqa.records import FAILED_OUTCOMES, Judgement, Outcome
 
-METHOD = "batched-1"
+METHOD = "batched-2"
 FIELDS = ("question", "first_answer", "other_answers")
 
 
@@ -38,7 +38,7 @@ class BatchedJudge(ModelJudge):
         disagreement: what is done where the two orders get different labels.
         replicates: times each order is judged; the first decides.
         citations: whether the judge sees the answers' citations.
-        reasoning_chars: room for each verdict's reasoning; 0 asks for none.
+        reasoning_chars: room for each verdict's reasoning; 0 asks for none. Most of a call's time goes into writing it.
         max_verdict_tokens: room reserved for each verdict.
     """
 
@@ -54,7 +54,7 @@ class BatchedJudge(ModelJudge):
         disagreement: DisagreementPolicy = "a_first",
         replicates: Replicates = 1,
         citations: CitationView = "strip",
-        reasoning_chars: Annotated[int, Field(ge=0, le=1_000)] = 200,
+        reasoning_chars: Annotated[int, Field(ge=0, le=1_000)] = 0,
         max_verdict_tokens: Annotated[int, Field(ge=24, le=500)] = 120,
     ) -> None:
         super().__init__(model, Showing(order, seed, citations), disagreement, replicates)

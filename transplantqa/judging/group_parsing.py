@@ -1,5 +1,7 @@
 """Reads the reply to a group of pairs: a JSON object with one verdict a number, where a bad verdict fails only itself.
 
+A verdict is a list, as the schema asks, or an object with the structured judge's fields.
+
 A reply that decodes as a whole is read by its numbers: a number that is missing, given twice, or whose verdict says
 no label fails alone. Of a reply that is cut off or malformed, the verdicts that stand whole after their number are
 read; a number that has several different ones is refused. Two different objects that hold verdicts refuse all.
@@ -12,8 +14,9 @@ from typing import Any
 
 from transplantqa.judging.parsing import LONGEST_REPLY, Parsed, parse_object
 from transplantqa.models.reasoning import split_reasoning
-from transplantqa.records import Outcome
+from transplantqa.records import CONFLICT_LABELS, Label, Outcome
 
+_LABELS = frozenset(Label.__members__)
 _TWICE = object()
 """Stands for the value of a key that is given twice."""
 
@@ -44,10 +47,28 @@ def _verdict(text: str, place: str, whole: Mapping[str, Any] | None, cut: bool) 
         return Parsed(outcome, error=f"no verdict on answer {place}")
     if any(item != found[0] for item in found[1:]):
         return Parsed(Outcome.PARSE_FAILED, error=f"several different verdicts on answer {place}")
-    item = found[0]
+    item = _fields(found[0]) if isinstance(found[0], list) else found[0]
     if not isinstance(item, Mapping) or any(value is _TWICE for value in item.values()):
         return Parsed(Outcome.PARSE_FAILED, error=f"answer {place} has no single verdict")
     return parse_object(item)
+
+
+def _fields(items: list[Any]) -> dict[str, Any] | None:
+    """Name the items of a list: what stands before its only label is reasoning, what follows is the label's."""
+    at = [place for place, item in enumerate(items) if isinstance(item, str) and item.strip().upper() in _LABELS]
+    if len(at) != 1:
+        return None
+    label = Label[items[at[0]].strip().upper()]
+    before, after = items[: at[0]], items[at[0] + 1 :]
+    conflict, silent = ("topic", "significance"), ("silent_answer",)
+    names = conflict if label in CONFLICT_LABELS else silent if label is Label.ABSENT else ()
+    if len(before) > 1 or len(after) > len(names):
+        return None
+    return {
+        **dict(zip(("reasoning",), before, strict=False)),
+        "label": label.name,
+        **dict(zip(names, after, strict=False)),
+    }
 
 
 def _wholes(text: str, size: int) -> list[Mapping[str, Any]]:
@@ -68,10 +89,10 @@ def _wholes(text: str, size: int) -> list[Mapping[str, Any]]:
 
 
 def _pieces(text: str, place: str) -> list[Any]:
-    """Return every object that stands whole after the number ``place`` as a key."""
+    """Return every list and object that stands whole after the number ``place`` as a key."""
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_folded)
     found = []
-    for match in re.finditer(rf'(?<!\\)"{place}"\s*:\s*(?=\{{)', text):
+    for match in re.finditer(rf'(?<!\\)"{place}"\s*:\s*(?=[\[{{])', text):
         try:
             value, _ = decoder.raw_decode(text, match.end())
         except (json.JSONDecodeError, RecursionError):

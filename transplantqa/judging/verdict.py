@@ -68,22 +68,23 @@ def details_schema(topic_chars: int = 80) -> dict[str, Any]:
     return _object({"divergence_topic": _text(topic_chars), "significance": _words(*get_args(Significance))})
 
 
-def group_schema(size: int, reasoning_chars: int, topic_chars: int = 60) -> dict[str, Any]:
-    """Return the JSON schema of a group's verdicts: one object a number from "1" on, each with only what its label has.
+def group_schema(size: int, reasoning_chars: int, topic_chars: int = 40) -> dict[str, Any]:
+    """Return the JSON schema of a group's verdicts: one list a number from "1" on.
 
-    Keys are short: every token of a reply is written once a pair.
+    A list holds the reasoning, where there is room for it, the label, and what that label has: topic and significance
+    of a conflict, which answer is silent for ABSENT. Lists, since names of fields would be written anew for every pair.
 
     Args:
         size: verdicts.
         reasoning_chars: room for each verdict's reasoning, which comes before its label; 0 for none.
         topic_chars: room for each topic.
     """
-    before = {"reasoning": {"type": "string", "maxLength": reasoning_chars}} if reasoning_chars else {}
-    agreement = {**before, "label": _words("CONSISTENT", "COMPLEMENTARY")}
-    details = {"topic": _text(topic_chars), "significance": _words(*get_args(Significance))}
-    conflict = {**before, "label": _words("DIVERGENT", "CONTRADICTORY"), **details}
-    silence = {**before, "label": _words("ABSENT"), "silent_answer": _words(*get_args(Shown))}
-    verdict = {"anyOf": [_object(agreement), _object(conflict), _object(silence)]}
+    before = [{"type": "string", "maxLength": reasoning_chars}] if reasoning_chars else []
+    agreement = [*before, _words("CONSISTENT", "COMPLEMENTARY")]
+    details = (_text(topic_chars), _words(*get_args(Significance)))
+    conflict = [*before, _words("DIVERGENT", "CONTRADICTORY"), *details]
+    silence = [*before, _words("ABSENT"), _words(*get_args(Shown))]
+    verdict = {"anyOf": [_list(agreement), _list(conflict), _list(silence)]}
     return _object({str(place): verdict for place in range(1, size + 1)})
 
 
@@ -93,6 +94,10 @@ def _text(characters: int) -> dict[str, Any]:
 
 def _words(*allowed: str) -> dict[str, Any]:
     return {"type": "string", "enum": list(allowed)}
+
+
+def _list(items: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

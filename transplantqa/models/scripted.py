@@ -140,6 +140,8 @@ def _smallest_of_type(schema: Mapping[str, Any], pick: int, root: Mapping[str, A
     if kind == "object":
         properties = schema.get("properties", {})
         return {name: smallest_value(properties[name], pick=pick, root=root) for name in schema.get("required", [])}
+    if kind == "array" and "prefixItems" in schema:
+        return [smallest_value(item, pick=pick, root=root) for item in schema["prefixItems"]]
     if kind == "array":
         return [smallest_value(schema["items"], pick=pick, root=root)] * int(schema.get("minItems", 0))
     if kind == "string":

@@ -3,11 +3,34 @@ import json
 import pytest
 
 from transplantqa.judging.group_parsing import parse_group
-from transplantqa.records import Outcome
+from transplantqa.records import Label, Outcome
 
 A, B = {"label": "CONSISTENT"}, {"label": "DIVERGENT", "divergence_topic": "time", "significance": "low"}
 BOTH = json.dumps({"1": A, "2": B})
 OK, BAD, CUT = Outcome.OK, Outcome.PARSE_FAILED, Outcome.OUTPUT_TRUNCATED
+
+
+LISTS = '{"1":["CONSISTENT"],"2":["They clash.","DIVERGENT","time","low"],"3":["ABSENT","second"]}'
+
+
+def test_a_list_is_read_by_its_label_reasoning_before_it_and_details_after_it() -> None:
+    one, two, three = parse_group(LISTS, 3)
+    assert (one.label, one.reasoning) == (Label.CONSISTENT, None)
+    stated = (two.label, two.reasoning, two.divergence_topic, two.significance)
+    assert stated == (Label.DIVERGENT, "They clash.", "time", "low")
+    assert (three.label, three.silent_shown) == (Label.ABSENT, "second")
+
+
+@pytest.mark.parametrize(
+    "items",
+    [[], ["NOT CONTRADICTORY"], ["CONSISTENT", "DIVERGENT", "low"], ["CONSISTENT", "low"], ["a", "b", "ABSENT"]],
+)
+def test_a_list_without_one_label_in_its_place_is_refused(items: list[str]) -> None:
+    assert labels(json.dumps({"1": items, "2": ["CONSISTENT"]})) == [BAD, "CONSISTENT"]
+
+
+def test_of_a_cut_reply_the_lists_that_stand_whole_are_read() -> None:
+    assert labels(LISTS[:-12], 3, cut=True) == ["CONSISTENT", "DIVERGENT", CUT]
 
 
 def labels(raw: str, size: int = 2, *, cut: bool = False) -> list[str | Outcome]:
