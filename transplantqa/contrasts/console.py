@@ -17,7 +17,7 @@ MEASURES: Mapping[str, str] = {
     "absence_rate": "silent answers",
     "divergence_rate": "divergent pairs, pooled",
     "any_divergence_rate": "questions with divergence",
-    "any_divergence_rarefied": "the same, rarefied",
+    "any_divergence_rarefied": "divergent questions, rarefied",
     "source_dependence_index": "source dependence index",
     "pair_absence_rate": "pairs with a silent side",
 }
@@ -125,6 +125,7 @@ def _remarks(record: Row, deltas: Sequence[Row]) -> list[str]:
     for name, differences in found["details"].items():
         lines += [f"  {name}: {difference}" for difference in differences]
     for side in ("baseline", "candidate"):
+        lines.append(f"{record[side]['system']}: {record[side]['judge']}")
         for reason in record[side]["not_an_instrument"]:
             lines.append(f"{record[side]['system']} is not an instrument: {reason}")
     if any(row["exploratory"] for row in deltas):

@@ -136,7 +136,10 @@ def _instrument(systems: Mapping[str, RunFolder], waiver: str | None) -> str:
 
 def _withheld(facts: CardFacts) -> str:
     documents = sum(file.rows for file in facts.split_files if file.config == SHARED_CONFIGS[1])
-    return f"Text is included for {documents - facts.withheld_documents:,} of {documents:,} documents"
+    if not facts.withheld_documents:
+        return f"Text is included for all {documents:,} documents"
+    included = f"{documents - facts.withheld_documents:,} of {documents:,} documents"
+    return f"Text is included for {included}; the others are listed without it, and so is the evidence taken from them"
 
 
 def _names(settings: ReleaseSettings) -> str:

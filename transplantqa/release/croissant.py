@@ -94,7 +94,7 @@ def croissant(
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "citeAs": CITATION,
         "license": LICENCE_TEXTS.get(settings.licence, "See DATA_LICENSE"),
-        "url": f"https://huggingface.co/datasets/{settings.name}",
+        "url": f"https://huggingface.co/datasets?search={settings.name}",  # its owner isn't known before the push
         "version": "1.0.0",
         **dated,
         "distribution": [_file(file, files[file.path]) for file in facts.split_files],

@@ -101,6 +101,7 @@ class _Rate(ProgressColumn):
         self._stage = stage
 
     def render(self, _task: Task) -> Text:
+        """Return what stands after the bar."""
         stage = self._stage
         if stage.rate is None:
             return Text("")

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from transplantqa.report.text import plain
 from transplantqa.store.atomic import refusals, write_atomically
 from transplantqa.store.run_folder import RunFolder
@@ -15,7 +17,8 @@ STAGE_TABLES = frozenset(
     {"documents", "sections", "chunks", "questions", "evidence", "answers", "judgements", "comparisons"}
 )
 """What the findings are made from: Parquet alone, being large, nested, or not to be passed on."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What begins a formula; the last four are the wide forms of the first, which spreadsheets read alike."""
 
 
 def write_spreadsheets(run: RunFolder, folder: Path) -> list[Path]:
@@ -38,7 +41,7 @@ def write_spreadsheets(run: RunFolder, folder: Path) -> list[Path]:
 
 
 def _lines(run: RunFolder, name: str) -> Iterator[str]:
-    yield _csv([run.table(name).column_names])
+    yield _csv([pq.read_schema(run.table_path(name)).names])
     for batch in run.batches(name):
         columns = ([_cell(value) for value in column.to_pylist()] for column in batch.columns)
         yield _csv(zip(*columns, strict=True))

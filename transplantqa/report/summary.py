@@ -17,7 +17,7 @@ HEADLINES: tuple[tuple[str, str], ...] = (
     ("divergence_rate", "divergent pairs, pooled"),
     ("divergence_rate_question_mean", "divergent, per question"),
     ("any_divergence_rate", "questions with divergence"),
-    ("any_divergence_rarefied", "the same, rarefied"),
+    ("any_divergence_rarefied", "divergent questions, rarefied"),
     ("source_dependence_index", "source dependence index"),
     ("severity_weighted_divergence", "severity-weighted"),
 )

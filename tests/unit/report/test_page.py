@@ -72,7 +72,7 @@ def hostile_rows(write_run: Any, text: str) -> dict[str, list[dict[str, Any]]]:
 def test_the_page_has_findings_with_denominators_and_intervals(write_run: Any) -> None:
     text = page(write_run(), Bounds())
     assert "silent answers<b>0.250</b>" in text
-    assert "of 4, interval 0.000 to 0.500" in text
+    assert "of 4 answers, interval 0.000 to 0.500" in text
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,23 @@ from transplantqa.store.run_folder import RunFolder
 
 Row = Mapping[str, Any]
 STRATA = {"group": "By group", "topic": "By topic", "scope": "By scope"}
+SCOPE_WORDS = {
+    "cross_institution": "different institutions, compatible phases",
+    "cross_phase": "different institutions, other phases",
+    "same_institution": "same institution",
+    "all": "all of these",
+}
+UNITS = {
+    "absence_rate": "answers",
+    "pair_absence_rate": "pairs",
+    "divergence_rate": "visible pairs",
+    "divergence_rate_question_mean": "questions",
+    "any_divergence_rate": "questions",
+    "any_divergence_rarefied": "questions",
+    "source_dependence_index": "pairs with an answer",
+    "severity_weighted_divergence": "visible pairs",
+}
+"""What each headline measure is over, in a word or two; see ``docs/measures.md``."""
 MOST_STRATA = 60
 MOST_INSTITUTIONS = 60
 MOST_LISTED_QUESTIONS = 2_000
@@ -47,6 +64,7 @@ def page_content(run: RunFolder, bounds: Bounds) -> dict[str, Any]:
         "topics": sorted({topic for row in questions for topic in row["topics"]}),
         "groups": sorted({group for row in questions for group in row["groups"]}),
         "exploratory": _exploratory(run),
+        "units": UNITS,
         "strata": [(title, *_strata(run, facet)) for facet, title in STRATA.items()],
         "institutions": _institutions(run),
         "label_rows": run.rows("labels") if run.has_table("labels") else [],
@@ -98,9 +116,12 @@ def _strata(run: RunFolder, facet: str) -> tuple[list[dict[str, Any]], int]:
     """Return pooled divergence by member of a facet, those with most visible pairs first, and how many are left out."""
     if not run.has_table("measures"):
         return [], 0
-    table = run.table("measures", ["facet", "member", "measure", "value", "numerator", "denominator", "low", "high"])
+    counts = ["value", "numerator", "denominator", "low", "high", "exploratory"]
+    table = run.table("measures", ["facet", "member", "measure", *counts])
     chosen = pc.and_(pc.equal(table["facet"], facet), pc.equal(table["measure"], "divergence_rate"))
     rows = [row for row in table.filter(chosen).to_pylist() if row["value"] is not None]
+    if facet == "scope":
+        rows = [{**row, "member": SCOPE_WORDS[row["member"]]} for row in rows]
     rows.sort(key=lambda row: (-row["denominator"], row["member"]))
     return rows[:MOST_STRATA], max(0, len(rows) - MOST_STRATA)
 

@@ -160,7 +160,11 @@ def _marks(documents: Sequence[str], labels: Mapping[tuple[str, str], str]) -> s
 def _reasons(comparisons: Sequence[Row], place: Mapping[str, int], bounds: Bounds) -> Row:
     """Return the judged pairs, conflicts first, and how many were left out."""
     order = list(RELATION_MARKS)
-    judged = [row for row in comparisons if row["decided_by"] == "judge" and row["document_a"] in place]
+    judged = [
+        row
+        for row in comparisons
+        if row["decided_by"] == "judge" and row["document_a"] in place and row["document_b"] in place
+    ]
     judged.sort(
         key=lambda row: (
             row["label"] not in CONFLICT,
@@ -180,6 +184,5 @@ def _reasons(comparisons: Sequence[Row], place: Mapping[str, int], bounds: Bound
             "turns": row["consistent"] is False,
         }
         for row in judged[: bounds.reasons]
-        if row["document_b"] in place
     ]
     return {"reasons": kept, "reasons_left_out": max(0, len(judged) - bounds.reasons)}

@@ -31,9 +31,10 @@ def strata(rows: Sequence[Row], title: str) -> "Figure | None":
     for place, row in zip(places, shown, strict=True):
         if row["low"] is not None:
             axes.plot([row["low"], row["high"]], [place, place], color=CONFLICT, linewidth=1.5)
-    axes.scatter([row["value"] for row in shown], places, color=CONFLICT, s=22, zorder=3)
+    axes.scatter([row["value"] for row in shown], places, color=CONFLICT, s=22, zorder=3, clip_on=False)
     _names(axes, places, [f"{shortened(row['member'], LONGEST_NAME)} ({row['denominator']:,.0f})" for row in shown])
     axes.set_xlim(0, min(1.0, 1.05 * max(row["high"] or row["value"] for row in shown) or 1.0))
+    axes.set_ylim(-0.6, len(shown) - 0.4)
     axes.set_xlabel(f"share of visible pairs in conflict, {title} (visible pairs)")
     return figure
 
