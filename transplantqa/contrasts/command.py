@@ -16,6 +16,7 @@ from transplantqa.errors import ConfigError
 from transplantqa.store import digest
 from transplantqa.store.run_folder import RunFolder, open_run
 from transplantqa.tracking.protocols import Tracker
+from transplantqa.validation.record import describe_run, measured
 
 ID_CHARACTERS = 16
 
@@ -88,5 +89,6 @@ def _named(run: RunFolder) -> dict[str, Any]:
         "run_id": run.run_id,
         "system": run.system,
         "path": str(run.path),
-        "not_an_instrument": list(run.measures.not_an_instrument),
+        "judge": describe_run(run),
+        "not_an_instrument": list(measured(run).not_an_instrument),
     }

@@ -18,6 +18,7 @@ from transplantqa.contrasts.console import print_contrast
 from transplantqa.contrasts.design import require_same_design
 from transplantqa.contrasts.folder import ContrastFolder
 from transplantqa.errors import ConfigError, InputError
+from transplantqa.report.page.contrasted import contrasts_of
 
 PLAN = Plan(questions=40, institutions=4, seed=5)
 BEFORE = plant(replace(PLAN, omission=0.5)).tables
@@ -146,6 +147,30 @@ def test_the_table_has_denominators_points_and_the_attribution(make_run: Any, tm
     assert "of 320" in text
     assert "newly answered" in text
     assert "The generator alone differs" in text
+
+
+def test_each_side_says_what_people_make_of_its_judge(
+    make_run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run("old", BEFORE, {"compare": "d" * 64})
+    run = make_run("new", AFTER)
+    validated = tmp_path / "artifacts" / "validation" / "judges" / ("c" * 64) / "s1" / "record.json"
+    validated.parent.mkdir(parents=True)
+    people = {"annotators": ["r1", "r2"], "adjudicator": None, "counts": {"disputed": 0}}
+    figures = {"judge_kappa": 0.31, "judge_kappa_n": 40, "judge_kappa_lo": 0.2, "judge_kappa_hi": 0.4}
+    record = {"run_id": "new", "created": "2026", **people, "metrics": figures, "not_an_instrument": ["kappa 0.31"]}
+    validated.write_text(json.dumps(record), encoding="utf-8")
+    assert contrast("judges=may_differ") == 0
+    said = capsys.readouterr().out
+    assert "system_old: judge not validated against people" in said
+    assert "system_new: judge against people: kappa 0.31 [0.20,0.40] (2 annotators, 40 judged pairs)" in said
+    assert "system_new is not an instrument: kappa 0.31" in said
+    (shown,) = contrasts_of(run)
+    assert [line.partition(":")[0] for line in shown["judged"]] == [
+        "system_old",
+        "system_new",
+        "system_new is not an instrument",
+    ]
 
 
 def test_every_table_of_a_contrast_can_be_read(make_run: Any, tmp_path: Path) -> None:

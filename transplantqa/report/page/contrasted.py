@@ -32,6 +32,7 @@ def contrasts_of(run: RunFolder) -> list[dict[str, Any]]:
                 "baseline": record["baseline"]["system"],
                 "candidate": record["candidate"]["system"],
                 "statement": record["components"]["statement"],
+                "judged": _judged(record),
                 "path": str(contrast.path),
                 "deltas": [figure for name in HEADLINES if (figure := _delta(contrast.metrics, *name)) is not None],
                 "terms": {name.replace("_", " "): value for name, value in terms.items() if value is not None},
@@ -42,6 +43,15 @@ def contrasts_of(run: RunFolder) -> list[dict[str, Any]]:
             }
         )
     return found[:MOST_CONTRASTS]
+
+
+def _judged(record: Mapping[str, Any]) -> list[str]:
+    """Return what each side's judge is worth, as known when they were contrasted."""
+    lines = []
+    for side in (record["baseline"], record["candidate"]):
+        lines += [f"{side['system']}: {side['judge']}."] if "judge" in side else []
+        lines += [f"{side['system']} is not an instrument: {why}" for why in side.get("not_an_instrument", ())]
+    return lines
 
 
 def _delta(metrics: Mapping[str, float], name: str, title: str) -> dict[str, Any] | None:
