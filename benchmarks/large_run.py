@@ -46,10 +46,7 @@ def write_large_run(folder: Path, questions: int) -> tuple[RunFolder, int]:
         "comparisons": tables.comparisons,
         "sections": sections,
         "evidence": _evidence(tables.answers),
-        **{
-            f"by_{name}" if name in {"questions", "documents"} else name: table
-            for name, table in findings.tables.items()
-        },
+        **findings.run_tables(),
     }
     for name, table in whole.items():
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")

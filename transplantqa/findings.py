@@ -85,7 +85,7 @@ def write_run(root: Path, contents: RunContents, settings: Analysis, gold: Path 
     folder = run_folder(root, run.run_id)
     with refusals("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, table in {**tables, **_named(findings)}.items():
+        for name, table in {**tables, **findings.run_tables()}.items():
             _write_table(folder / f"{name}.parquet", table)
     measured = {
         "metrics": {**findings.metrics, **_usage(tables, contents.prices)},
@@ -218,13 +218,6 @@ def _verdicts(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 def _rankers(stage: Stage) -> list[str]:
     """Return the names of the rankers that the retriever says it has."""
     return [str(ranker["ranker"]) for ranker in stage.ledger.method.identity.get("rankers", ())]
-
-
-def _named(findings: Findings) -> dict[str, pa.Table]:
-    """Keep tables of findings apart from the stages' own of the same name."""
-    return {
-        f"by_{name}" if name in {"questions", "documents"} else name: table for name, table in findings.tables.items()
-    }
 
 
 def _write_table(path: Path, table: pa.Table) -> None:

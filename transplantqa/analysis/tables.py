@@ -30,6 +30,11 @@ class Findings:
     metrics: Mapping[str, float | int]
     tables: Mapping[str, pa.Table]
 
+    def run_tables(self) -> dict[str, pa.Table]:
+        """Return the tables as a run folder names them: ``by_`` before those whose name is a stage's own table's."""
+        stages = {"questions", "documents"}
+        return {f"by_{name}" if name in stages else name: table for name, table in self.tables.items()}
+
     def with_more(self, other: "Findings") -> "Findings":
         """Return these findings and others of the same run."""
         return Findings({**self.metrics, **other.metrics}, {**self.tables, **other.tables})

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
-from transplantqa.analysis import Analysis, AuditTables, Findings, audit, with_further_findings
+from transplantqa.analysis import Analysis, AuditTables, audit, with_further_findings
 from transplantqa.config import component_schema
 from transplantqa.errors import InputError
 from transplantqa.release.gates import manifest_of, numbers
@@ -85,7 +84,7 @@ def _rebuild(folder: Path, record: ReleaseRecord, split: str, root: Path, origin
     path = run_folder(root, run.run_id)
     with refusals("write", path):
         path.mkdir(parents=True, exist_ok=True)
-        for name, table in {**tables, **_named(found)}.items():
+        for name, table in {**tables, **found.run_tables()}.items():
             pq.write_table(table, path / f"{name}.parquet", compression="zstd")
     measured = {
         "metrics": {**published, **found.metrics},
@@ -171,10 +170,3 @@ def _ids(manifest: Mapping[str, Any], name: str) -> list[str]:
 def _sentences(manifest: Mapping[str, Any], name: str) -> list[str]:
     value = manifest.get(name)
     return [str(entry) for entry in value] if isinstance(value, list) else []
-
-
-def _named(findings: Findings) -> dict[str, pa.Table]:
-    """Name tables of findings as a run does."""
-    return {
-        f"by_{name}" if name in {"questions", "documents"} else name: table for name, table in findings.tables.items()
-    }

@@ -44,10 +44,7 @@ def write_planted_run(root: Path, system: str, plan: Plan) -> RunFolder:
     path.mkdir(parents=True)
     empty = {spec.name: spec.schema.empty_table() for spec in (t.SECTIONS, t.CHUNKS, t.EVIDENCE, t.JUDGEMENTS)}
     own = {"documents": documents, "questions": planted.questions, "answers": planted.answers}
-    derived = {
-        f"by_{name}" if name in {"questions", "documents"} else name: table for name, table in found.tables.items()
-    }
-    for name, table in {**empty, **own, "comparisons": planted.comparisons, **derived}.items():
+    for name, table in {**empty, **own, "comparisons": planted.comparisons, **found.run_tables()}.items():
         pq.write_table(table, path / f"{name}.parquet")
     stages = {
         stage: digit * 64 for stage, digit in zip(("ingest", "retrieve", "generate", "compare"), "abcd", strict=True)

@@ -31,9 +31,8 @@ def measured(run: RunFolder) -> RunFolder:
     """Give a run the tables of its findings, themes included."""
     tables = AuditTables(**{name: run.table(name) for name in ("documents", "questions", "answers", "comparisons")})
     settings = Analysis(bootstrap_replicates=20, permutations=0, embedder=OneMeaning())
-    for name, table in with_further_findings(tables, audit(tables, settings), settings).tables.items():
-        named = f"by_{name}" if name in {"questions", "documents"} else name
-        pq.write_table(table, run.table_path(named))
+    for name, table in with_further_findings(tables, audit(tables, settings), settings).run_tables().items():
+        pq.write_table(table, run.table_path(name))
     return run
 
 
