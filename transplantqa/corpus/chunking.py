@@ -15,6 +15,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"""[.!?…][)"'\u201d\u2019\]]*(?=\s+\S)|[\u3002\uff01\uff1f]|\n""")
+_CELL_END = re.compile(re.escape(CELL_SEPARATOR) + "|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,16 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A chunk's place in its text and its tokens, those of a table's ``header`` that is to go before it included."""
+    """A chunk's place in its text and its tokens, those of a table's ``header`` that is to go before it included.
+
+    ``cut_row`` is where the table row starts of which the chunk has the first piece but not all, if it has one.
+    """
 
     start: int
     end: int
     tokens: int
     header: Span | None = None
+    cut_row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class _Unit:
 
     spans: tuple[Span, ...]
     header: Span | None = None
+    cut_row: int | None = None
 
     @property
     def span(self) -> Span:
@@ -95,8 +101,9 @@ def chunk_spans(text: str, tokens: Sequence[Span], limit: int, tables: Sequence[
 
     Whole sentences are packed up to ``limit`` tokens. A list with the sentence that leads into it, and a table, stay
     in one chunk where they fit in one at all; else items and rows stay whole, and a chunk that goes on with a table
-    has its header before it, if that leaves it half of its tokens. A longer sentence, item or row is cut between
-    words, a longer word between tokens.
+    has its header before it, if that leaves it half of its tokens. A row that doesn't fit with its header is cut
+    between cells, a longer cell between sentences; a longer sentence or item between words, a longer word between
+    tokens.
 
     Args:
         text: a section's text.
@@ -110,12 +117,13 @@ def chunk_spans(text: str, tokens: Sequence[Span], limit: int, tables: Sequence[
         added = ruler.count(unit.span)
         if chunks and chunks[-1].tokens + added <= limit:
             last = chunks[-1]
-            chunks[-1] = Cut(last.start, unit.span[1], last.tokens + added, last.header)
+            cut_row = last.cut_row if unit.cut_row is None else unit.cut_row
+            chunks[-1] = Cut(last.start, unit.span[1], last.tokens + added, last.header, cut_row)
         else:
             held = 0 if unit.header is None else ruler.count(unit.header)
             fits = held and 2 * held <= limit and held + added <= limit
             header = unit.header if fits else None
-            chunks.append(Cut(*unit.span, added + held if header else added, header))
+            chunks.append(Cut(*unit.span, added + held if header else added, header, unit.cut_row))
     return chunks
 
 
@@ -146,8 +154,11 @@ def _fitting(text: str, ruler: _Ruler, limit: int, tables: Sequence[Table]) -> I
             if ruler.count(part) <= (room if header else limit):
                 yield _Unit((part,), header)
                 continue
-            for place, piece in enumerate(_pieces(text, part, ruler, room)):
-                yield _Unit((piece,), group.header if number or place else None)
+            is_row = CELL_SEPARATOR in text[slice(*part)]
+            pieces = _row_pieces(text, part, ruler, room) if is_row else _pieces(text, part, ruler, room)
+            for place, piece in enumerate(pieces):
+                begins = part[0] if is_row and not place else None
+                yield _Unit((piece,), group.header if number or place else None, begins)
 
 
 def _groups(text: str, tables: Sequence[Table]) -> Iterator[_Unit]:
@@ -196,6 +207,43 @@ def _table(table: Table, rows: Sequence[Span]) -> Iterator[_Unit]:
         return
     first = (rows[0][0], rows[len(heads)][1])
     yield _Unit((first, *rows[len(heads) + 1 :]), header=(heads[0][0], heads[-1][1]))
+
+
+def _row_pieces(text: str, span: Span, ruler: _Ruler, limit: int) -> Iterator[Span]:
+    """Yield a table row (or a header with its first row) in pieces of at most ``limit`` tokens: whole cells together.
+
+    A cell of more is cut between sentences, a sentence of more between words.
+    """
+    held: Span | None = None
+    for cell in _cells(text, span):
+        if held is not None and ruler.count((held[0], cell[1])) <= limit:
+            held = (held[0], cell[1])
+            continue
+        if held is not None:
+            yield held
+            held = None
+        if ruler.count(cell) <= limit:
+            held = cell
+            continue
+        for sentence in _line_sentences(text, *cell):
+            if held is not None and ruler.count((held[0], sentence[1])) <= limit:
+                held = (held[0], sentence[1])
+                continue
+            if held is not None:
+                yield held
+            *whole, held = _pieces(text, sentence, ruler, limit)
+            yield from whole
+    if held is not None:
+        yield held
+
+
+def _cells(text: str, span: Span) -> Iterator[Span]:
+    """Yield the cells of rows, each with the separator after it."""
+    start, end = span
+    for match in _CELL_END.finditer(text, start, end):
+        yield from _stripped(text, start, match.end())
+        start = match.end()
+    yield from _stripped(text, start, end)
 
 
 def _pieces(text: str, span: Span, ruler: _Ruler, limit: int) -> Iterator[Span]:

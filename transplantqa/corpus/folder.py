@@ -14,7 +14,7 @@ from transplantqa.corpus.tabular import nearest
 from transplantqa.errors import ConfigError, InputError
 from transplantqa.models.protocols import Identity, Tokenizer
 
-STAGE_VERSION = 3
+STAGE_VERSION = 4
 """Raised with every change that can give other sections, chunks or verdicts for the same files."""
 
 

@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
@@ -12,11 +13,13 @@ from transplantqa.corpus.chunking import Table, chunk_spans
 from transplantqa.corpus.extraction import Extraction, Part
 from transplantqa.corpus.lines import Removed
 from transplantqa.corpus.page_quality import judge_pages
-from transplantqa.corpus.quality import judge
+from transplantqa.corpus.quality import judge, with_doubt
 from transplantqa.corpus.repeated_headers import with_headers
 from transplantqa.models.protocols import Tokenizer
 from transplantqa.records import Chunk, Document, Outcome, Section, Verdict
 from transplantqa.store.hashing import digest
+
+CUT_ROW = "a table row longer than a chunk was cut between cells"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +91,12 @@ def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, c
     sections: list[Section] = []
     chunks: list[Chunk] = []
     repeated = 0
+    cut_rows: list[int] = []
     if judgement.verdict != "reject":
         for part in extraction.parts:
             offsets = tokenizer.offsets(part.text)
             cuts = chunk_spans(part.text, offsets, chunk_tokens, [Table(*table) for table in part.tables])
+            cut_rows += [_page_at(part, cut.cut_row) for cut in cuts if cut.cut_row is not None]
             whole, spans = with_headers(part, cuts)
             if whole is not part:
                 repeated += sum(cut.header is not None for cut in cuts)
@@ -99,6 +104,8 @@ def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, c
             section = _section(source.document_id, len(sections) + 1, whole, len(offsets))
             sections.append(section)
             chunks += _chunks(section, whole, spans, len(chunks) + 1)
+    if cut_rows:
+        judgement = with_doubt(judgement, _cut_rows_note(cut_rows))
     document = Document(
         document_id=source.document_id,
         institution=source.institution,
@@ -120,24 +127,34 @@ def assemble(source: SourceFile, extraction: Extraction, tokenizer: Tokenizer, c
         document,
         tuple(sections),
         tuple(chunks),
-        {**extraction.removed, **({"repeated_headers": repeated} if repeated else {})},
+        {
+            **extraction.removed,
+            **({"repeated_headers": repeated} if repeated else {}),
+            **({"cut_rows": len(cut_rows)} if cut_rows else {}),
+        },
         extraction.headings_from,
         extraction.removed_texts,
         tuple(page.label for page in extraction.pages),
-        _pages(extraction),
+        _pages(extraction, cut_rows),
         Outcome.ENGINE_ERROR if extraction.transient else Outcome.OK,
     )
 
 
-def _pages(extraction: Extraction) -> tuple[IngestedPage, ...]:
+def _cut_rows_note(pages: Sequence[int]) -> str:
+    what = "a table row is" if len(pages) == 1 else f"{len(pages):,} table rows are"
+    return f"{what} longer than a chunk and cut between cells, first on page {min(pages)}"
+
+
+def _pages(extraction: Extraction, cut_rows: Collection[int]) -> tuple[IngestedPage, ...]:
     texts = dict(enumerate(extraction.page_texts, start=1))
     pages = []
     for facts, judged in zip(extraction.pages, judge_pages(extraction), strict=True):
         source: Literal["file", "ocr", "none"] = "none"
         if facts.characters:
             source = "file" if facts.confidence is None else "ocr"
+        one = judged if facts.page not in cut_rows else with_doubt(judged, CUT_ROW)
         text = texts.get(facts.page, "")
-        pages.append(IngestedPage(facts.page, facts.characters, source, judged.verdict, judged.reasons, text))
+        pages.append(IngestedPage(facts.page, facts.characters, source, one.verdict, one.reasons, text))
     return tuple(pages)
 
 
@@ -156,20 +173,19 @@ def _section(document_id: str, order: int, part: Part, tokens: int) -> Section:
     )
 
 
+def _page_at(part: Part, position: int) -> int:
+    return part.page_marks[max(0, bisect_right(part.page_marks, position, key=itemgetter(0)) - 1)][1]
+
+
 def _chunks(section: Section, part: Part, spans: Sequence[tuple[int, int, int]], first: int) -> list[Chunk]:
-    offsets = [offset for offset, _ in part.page_marks]
-
-    def page(position: int) -> int:
-        return part.page_marks[max(0, bisect_right(offsets, position) - 1)][1]
-
     return [
         Chunk(
             chunk_id=f"{section.section_id}/{number}",
             document_id=section.document_id,
             section_id=section.section_id,
             order=first + number - 1,
-            page_start=page(start),
-            page_end=page(end - 1),
+            page_start=_page_at(part, start),
+            page_end=_page_at(part, end - 1),
             char_start=start,
             char_end=end,
             text=section.text[start:end],

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from transplantqa.corpus.extraction import Extraction, PageFacts
 from transplantqa.corpus.page_quality import (
@@ -13,6 +14,7 @@ from transplantqa.corpus.page_quality import (
     REJECT_ODD,
     REVIEW_GARBLED,
     UNMAPPED,
+    PageJudgement,
     judge_pages,
 )
 from transplantqa.corpus.plausibility import garbled_share, letter_share, unknown_language
@@ -47,6 +49,15 @@ def judge(extraction: Extraction) -> Judgement:
         rejects.append("no text left after running heads, page numbers and contents pages were taken out")
     verdict: Verdict = "reject" if rejects else "review" if reviews else "accept"
     return Judgement(verdict, (*rejects, *reviews))
+
+
+JudgedT = TypeVar("JudgedT", Judgement, PageJudgement)
+
+
+def with_doubt(judged: JudgedT, reason: str) -> JudgedT:
+    """Return a judgement with one more reason, "review" if it was "accept"."""
+    verdict: Verdict = "review" if judged.verdict == "accept" else judged.verdict
+    return replace(judged, verdict=verdict, reasons=(*judged.reasons, reason))
 
 
 def _pages(extraction: Extraction) -> tuple[list[str], list[str]]:

@@ -27,6 +27,7 @@ REASONS_OF_REMOVAL: Mapping[str, str] = {
 }
 _COUNTED_ONLY = {
     "reordered_lines": "lines the file draws before others that are read earlier (columns)",
+    "cut_rows": "table rows longer than a chunk, cut between cells",
     "repeated_headers": "table headers written again where a table goes on in the next chunk",
 }
 _STYLE = """

@@ -145,3 +145,17 @@ def test_no_chunk_with_its_header_is_over_the_limit(rows: list[str], limit: int)
         assert not text[position : one.start].strip()
         position = one.end
     assert position == len(text)
+
+
+def test_a_row_over_the_limit_is_cut_between_cells_then_sentences_under_its_header() -> None:
+    row = "Prednisone now daily | Take it with food. Never stop it. | 20 mg"
+    text = f"Pill | Advice\n1 | 2\n{row}\n3 | 4"
+    found = chunk_spans(text, words(text), 9, [Table(0, 13, len(text))])
+    assert [(one.header is not None, text[one.start : one.end]) for one in found] == [
+        (False, "Pill | Advice\n1 | 2"),
+        (True, "Prednisone now daily |"),
+        (True, "Take it with food."),
+        (True, "Never stop it. |"),
+        (True, "20 mg\n3 | 4"),
+    ]
+    assert [one.cut_row for one in found] == [None, text.index(row), None, None, None]

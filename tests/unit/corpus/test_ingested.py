@@ -137,3 +137,14 @@ def test_a_table_that_goes_on_in_the_next_chunk_has_its_header_there_on_the_page
     assert [line for line in section.text.split("\n") if line.startswith("Pill") and line[4] != " "] == rows
     assert all(chunk.tokens == len(tokenizer.offsets(chunk.text)) <= 24 for chunk in ingested.chunks)
     assert ingested.removed == {"repeated_headers": 2}
+
+
+def test_a_row_longer_than_a_chunk_leaves_its_page_and_document_to_a_person(tokenizer: Tokenizer) -> None:
+    text = f"Pill | Advice\n1 | 2\nPrednisone | {FIRST}\n3 | 4"
+    part = Part(1, "Foo", ("Foo",), text, 1, ((0, 1), (14, 2)), ((0, 13, len(text)),))
+    extraction = Extraction("T", (part,), (PageFacts(1, 500), PageFacts(2, 500)), 2)
+    read = assemble(SOURCE, extraction, tokenizer, 24)
+    assert read.removed["cut_rows"] == 1
+    assert read.document.verdict == "review"
+    assert "a table row is longer than a chunk and cut between cells, first on page 2" in read.document.reasons
+    assert [page.verdict for page in read.pages] == ["accept", "review"]
