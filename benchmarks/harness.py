@@ -35,7 +35,7 @@ ANSWER_TOKENS = 32
 """Of a call compared with llama.cpp's own: where a reply is cut the harness computes one token more, to see whether the
 model was done. Real answers mostly end by themselves."""
 
-SHORT_TOKENS = 8
+SHORT_TOKENS = 4
 """Of a reply where only the reading of prompts matters."""
 
 LATENCY_SECONDS = 1.0
@@ -59,9 +59,9 @@ def measure(quick: bool) -> list[Figure]:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     return [
         *scripted_overhead([1_000, 3_000] if quick else [5_000, 50_000]),
-        *concurrency(sequential=3 if quick else 5, together=96 if quick else 640),
-        *direct_overhead(calls=3 if quick else 16, sentences=2 if quick else 8),
-        *prefix_order_gain(cells(4, 10, sentences=14 if quick else 40), *((10, 3) if quick else (40, 10))),
+        *concurrency(sequential=2 if quick else 5, together=64 if quick else 640),
+        *direct_overhead(calls=2 if quick else 16, sentences=2 if quick else 8),
+        *prefix_order_gain(cells(4, 10, sentences=14 if quick else 40), *((8, 2) if quick else (40, 10))),
         *plan_at_reference_size(documents=6 if quick else 102, questions=60 if quick else 1_115),
     ]
 
