@@ -249,34 +249,6 @@ COMPARISONS = TableSpec(
 )
 """Derived from answers and judgements, never a stage table. ``consistent`` is null where only one order was judged."""
 
-GOLD_EVIDENCE = TableSpec(
-    "gold_evidence",
-    ("question_id", "document_id"),
-    pa.schema(
-        [
-            _required("question_id", pa.string()),
-            _required("document_id", pa.string()),
-            _required("silent", pa.bool_()),
-            pa.field("stance", pa.string()),
-            _required("quotes", STRING_LIST),
-        ]
-    ),
-)
-GOLD_PAIRS = TableSpec(
-    "gold_pairs",
-    ("question_id", "document_a", "document_b"),
-    pa.schema(
-        [
-            _required("question_id", pa.string()),
-            _required("document_a", pa.string()),
-            _required("document_b", pa.string()),
-            _required("label", pa.string()),
-            _required("also_acceptable", STRING_LIST),
-            pa.field("topic", pa.string()),
-            pa.field("significance", pa.string()),
-        ]
-    ),
-)
 HUMAN_LABELS = TableSpec(
     "human_labels",
     ("annotator", "question_id", "document_a", "document_b"),
