@@ -31,6 +31,7 @@ POINTS_ONLY = Analysis(bootstrap_replicates=0, permutations=0)
 
 
 def measure(quick: bool) -> list[Figure]:
+    """Return every figure of this benchmark; quick ones are of a fifteenth of the questions."""
     whole = QUESTIONS // 15 if quick else QUESTIONS
     smaller = [all_measures(planted(whole // part)) for part in (4, 2)]
     tables = planted(whole)
@@ -47,6 +48,7 @@ def measure(quick: bool) -> list[Figure]:
 
 
 def beside_pandas(tables: AuditTables) -> list[Figure]:
+    """Time ours beside pandas on the same tables, and assert that the headlines are equal."""
     ours, findings = cpu_seconds(lambda: audit(tables, POINTS_ONLY))
     whole_seconds, _ = cpu_seconds(lambda: audit(tables, WITH_INTERVALS))
     visible = visible_pairs(tables)
@@ -102,6 +104,7 @@ def themes(strings: int) -> list[Figure]:
 
 
 def report(questions: int) -> list[Figure]:
+    """Time the page of a large run, and its first paint where there is a Chromium."""
     with tempfile.TemporaryDirectory() as folder:
         run, answers = write_large_run(Path(folder) / "run", questions)
         started, cpu = time.monotonic(), time.process_time()
@@ -142,17 +145,20 @@ def first_paint(page: Path) -> float | None:
 
 
 def planted(questions: int) -> AuditTables:
+    """Return the tables of a planted audit of so many questions."""
     plan = Plan(questions=questions, institutions=INSTITUTIONS, documents_per_institution=DOCUMENTS_EACH)
     return plant(plan).tables
 
 
 def all_measures(tables: AuditTables) -> Figure:
+    """Time every measure with 1,000 replicates."""
     seconds, _ = cpu_seconds(lambda: audit(tables, WITH_INTERVALS))
     name = f"every measure, 1,000 replicates, {tables.comparisons.num_rows:,} pair rows"
     return figure(name, seconds, "CPU s", Target("<=", 20))
 
 
 def cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the CPU seconds that some work took, and its result."""
     start = time.process_time()
     result = work()
     return time.process_time() - start, result
@@ -184,6 +190,7 @@ def with_pandas(tables: AuditTables) -> dict[str, float]:
 
 
 def with_institutions(tables: AuditTables) -> pd.DataFrame:
+    """Return decided pairs of different institutions, with the institutions and whether the two conflict."""
     documents = tables.documents.select(["document_id", "institution"]).to_pandas().set_index("document_id")
     pairs = tables.comparisons.select(["question_id", "document_a", "document_b", "outcome", "label"]).to_pandas()
     pairs["institution_a"] = pairs["document_a"].map(documents["institution"])
@@ -194,6 +201,7 @@ def with_institutions(tables: AuditTables) -> pd.DataFrame:
 
 
 def visible_pairs(tables: AuditTables) -> pd.DataFrame:
+    """Return those of them in which both documents answer."""
     pairs = with_institutions(tables)
     visible: pd.DataFrame = pairs[pairs["label"] != "ABSENT"]
     return visible

@@ -67,6 +67,7 @@ def gather(
 
 
 def main() -> None:
+    """Print how well the signals tell silence, question by question left out, and the fitted confidence."""
     settings = yaml.safe_load((conf_dir() / "retriever" / "hybrid_local.yaml").read_text(encoding="utf-8"))
     with as_file(files("transplantqa.samples.transplant")) as folder:
         signals, addressed, groups = gather(folder, settings)

@@ -57,11 +57,13 @@ class Words:
 
 
 def questions(count: int) -> list[Question]:
+    """Return so many questions of generated words."""
     words = Words(1, QUESTION_VOCABULARY)
     return [Question(f"q{number:05d}", words.text(QUESTION_WORDS)) for number in range(count)]
 
 
 def sources(count: int) -> dict[str, SourceDocument]:
+    """Return so many documents of generated words, by id."""
     words = Words(2, VOCABULARY)
     made = [_source(f"guide-{number:03d}", words) for number in range(count)]
     return {source.document.document_id: source for source in made}

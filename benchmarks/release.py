@@ -70,6 +70,7 @@ print(json.dumps([plain, loaded, again, streamed, head]))
 
 
 def measure(quick: bool) -> list[Figure]:
+    """Return every figure of this benchmark, in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="bench-release-") as work:
         folder = Path(work)
         size = write_run(folder / "run", QUICK_SHARE if quick else 1.0)
@@ -86,6 +87,7 @@ def measure(quick: bool) -> list[Figure]:
 
 
 def built(size: Size, wall: float, cpu: float, peak: float) -> list[Figure]:
+    """Return what the build took, with its targets."""
     what = f"build {size.answers:,} answers and {size.comparisons:,} comparisons"
     return [
         figure(what, wall, "s", Target("<=", 60)),
@@ -111,6 +113,7 @@ def sizes(release: Path) -> list[Figure]:
 
 
 def reading(folder: Path, release: Path) -> list[Figure]:
+    """Time ``load_dataset`` against the Hub on loopback beside pyarrow on the file."""
     hub = Hub()
     hub.create(REPO, private=False)
     repository = hub.repositories[REPO]
@@ -135,11 +138,13 @@ def reading(folder: Path, release: Path) -> list[Figure]:
 
 
 def offered(hub: Hub, path: Path) -> File:
+    """Put a file on the Hub on loopback."""
     content = path.read_bytes()
     return File(hub.keep(content), len(content), git_oid(content), lfs=path.suffix == LFS_SUFFIX)
 
 
 def child(code: str, *arguments: str, environment: dict[str, str] | None = None) -> list[float]:
+    """Run code in a process of its own and return the numbers of its last line."""
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **(environment or {})}, check=False
