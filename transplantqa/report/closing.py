@@ -119,6 +119,10 @@ def _failures(system: str, run: Mapping[str, Any]) -> list[Text]:
     for table, outcomes in run["failures"].items():
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items())
         lines.append(Text(f"{system}: failed {table}: {counted}"))
+    if undecided := run["undecided_pairs"]:
+        lines.append(
+            Text(f"{system}: {undecided:,} pairs have no label: an answer of theirs, or their judgement, failed")
+        )
     ranges = [
         f"{figure['title']} {number(figure['best'])} to {number(figure['worst'])}"
         for figure in run["findings"]

@@ -47,7 +47,7 @@ GOLD: tuple[tuple[str, str], ...] = (
 
 _SUFFIXES = ("_n", "_lo", "_hi", "_best", "_worst")
 _STAGE_WORDS = {"ingest": "documents", "retrieve": "evidence", "generate": "answers", "compare": "judgements"}
-_COUNTED_TABLES = ("evidence", "answers", "comparisons")
+_COUNTED_TABLES = ("evidence", "answers", "judgements")
 
 
 def closing_summary(runs: Sequence[RunFolder], commands: Sequence[str] = ()) -> dict[str, Any]:
@@ -107,6 +107,7 @@ def _run_summary(run: RunFolder) -> dict[str, Any]:
         "judge_validation": validation,
         "notes": [*measures.notes, *control_sentences(run)],
         "failures": _failures(run),
+        "undecided_pairs": sum(_failed(run, "comparisons").values()),
         "unreadable_documents": _unreadable(run),
         "reuse": _reuse(run),
         "tokens": {
@@ -163,15 +164,16 @@ def _base(name: str, figures: Mapping[str, float]) -> str:
 
 def _failures(run: RunFolder) -> dict[str, dict[str, int]]:
     """Return table to failed outcome to units, only where there are any."""
-    found: dict[str, dict[str, int]] = {}
-    for name in _COUNTED_TABLES:
-        if not run.has_table(name):
-            continue
-        counts = pc.value_counts(run.table(name, ["outcome"])["outcome"]).to_pylist()
-        failed = {row["values"]: row["counts"] for row in counts if row["values"] in set(FAILED_OUTCOMES)}
-        if failed:
-            found[name] = dict(sorted(failed.items()))
-    return found
+    counted = {name: _failed(run, name) for name in _COUNTED_TABLES}
+    return {name: outcomes for name, outcomes in counted.items() if outcomes}
+
+
+def _failed(run: RunFolder, table: str) -> dict[str, int]:
+    if not run.has_table(table):
+        return {}
+    counts = pc.value_counts(run.table(table, ["outcome"])["outcome"]).to_pylist()
+    failed = {row["values"]: row["counts"] for row in counts if row["values"] in set(FAILED_OUTCOMES)}
+    return dict(sorted(failed.items()))
 
 
 def _unreadable(run: RunFolder) -> list[dict[str, Any]]:

@@ -47,6 +47,14 @@ def test_failures_are_counted_by_table_and_outcome(write_run: Any) -> None:
     answers = [{**row, "outcome": "engine_error"} for row in run.rows("answers")]
     (found,) = closing_summary([write_run(rows={"answers": answers})])["runs"]
     assert found["failures"] == {"answers": {"engine_error": 4}}
+    assert found["undecided_pairs"] == 0
+
+
+def test_pairs_whose_answers_failed_are_told_apart_from_judgements_that_failed(write_run: Any) -> None:
+    run = write_run()
+    lost = [{**row, "outcome": "parse_failed", "label": None} for row in run.rows("comparisons")]
+    (found,) = closing_summary([write_run(rows={"comparisons": lost})])["runs"]
+    assert (found["failures"], found["undecided_pairs"]) == ({}, 2)
 
 
 def test_unreadable_documents_are_listed_with_their_reasons(write_run: Any) -> None:
