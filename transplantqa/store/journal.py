@@ -106,7 +106,10 @@ def _parse(content: bytes) -> JournalContent:
 
 
 def _frame(batch: pa.RecordBatch) -> list[memoryview]:
-    """Return the pieces of a frame, whose payload is that of ``pa.ipc.new_stream`` without the copies it makes."""
+    """Return the pieces of a frame, whose payload is that of ``pa.ipc.new_stream`` without the copies it makes.
+
+    No table has a dictionary column, which would need messages of its own.
+    """
     payload = [memoryview(batch.schema.serialize()), memoryview(batch.serialize()), memoryview(_END_OF_STREAM)]
     length = _LENGTH.pack(sum(map(len, payload)))
     return [memoryview(_MARKER + length + _digest(length, *payload)), *payload]

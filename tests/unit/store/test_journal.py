@@ -98,3 +98,25 @@ def test_a_full_disk_keeps_what_was_appended_before(tmp_path: Path, monkeypatch:
     monkeypatch.undo()
     assert texts_of(tmp_path / "journal") == [["kept"]]
     assert read_journal(tmp_path / "journal").damaged_bytes == 0
+
+
+def test_a_disk_that_fills_between_two_batches_of_one_append_keeps_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "journal")
+    journal.append(batch("kept"))
+    size = (tmp_path / "journal").stat().st_size
+    write, written = os.write, []
+
+    def full_after_a_frame(descriptor: int, data: memoryview) -> int:
+        if sum(written) >= size:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written.append(write(descriptor, data))
+        return written[-1]
+
+    monkeypatch.setattr(os, "write", full_after_a_frame)
+    with pytest.raises(StoreError, match="disk is full"):
+        journal.append(batch("lost"), batch("lost too"))
+    monkeypatch.undo()
+    journal.append(batch("after"), batch("it"))
+    assert texts_of(tmp_path / "journal") == [["kept"], ["after"], ["it"]]
