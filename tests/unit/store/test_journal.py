@@ -106,7 +106,8 @@ def test_a_disk_that_fills_between_two_batches_of_one_append_keeps_neither(
     journal = Journal(tmp_path / "journal")
     journal.append(batch("kept"))
     size = (tmp_path / "journal").stat().st_size
-    write, written = os.write, []
+    write = os.write
+    written: list[int] = []
 
     def full_after_a_frame(descriptor: int, data: memoryview) -> int:
         if sum(written) >= size:
