@@ -22,7 +22,8 @@ class Folder:
     """Documents in a folder, described by a manifest or by the folder's own structure.
 
     Without a manifest the first-level subfolder names the institution, the second-level one the group. Columns of a
-    manifest: path and institution, and if known document_id, group, phase, title, year, licence, redistributable.
+    manifest: path and institution, and if known document_id, group, phase, title, year, licence, redistributable. A
+    path may be a folder of linked HTML files, which are the pages of one document then.
 
     Args:
         folder: where the documents are (a path, or ``package:NAME/FOLDER``); paths of the manifest are taken from here.

@@ -5,10 +5,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from transplantqa.corpus.html_manual import first_page, html_files
 from transplantqa.corpus.ingested import SourceFile, slug
 from transplantqa.corpus.tabular import Problems, TableRow, find_columns, read_table, text_value
 from transplantqa.errors import InputError
-from transplantqa.store.hashing import file_sha256
+from transplantqa.store.hashing import digest, file_sha256
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "document_id": ("document_id", "id"),
@@ -78,8 +79,8 @@ def _source(folder: Path, row: TableRow, columns: Mapping[str, str], problems: P
     document_id = values["document_id"] or slug(str(Path(values["path"]).with_suffix("")))
     if "#" in document_id or "\n" in document_id:
         problems.add(row.line, f'document id "{document_id}" has a "#" or a line break in it.', "Use another id.")
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "doesn't exist"
+    if not path.is_file() and first_page(path) is None:
+        what = "is a folder without index.html" if path.is_dir() else "doesn't exist"
         problems.add(
             row.line, f'file "{values["path"]}" {what} in {folder}.', "Correct the path, or take the line out."
         )
@@ -176,7 +177,10 @@ _LEFT_BEHIND = frozenset({"thumbs.db", "desktop.ini"})
 
 
 def _sha256(path: Path) -> str:
+    """Return the hash of a file, or of the names and contents of a folder's HTML files."""
     try:
+        if path.is_dir():
+            return digest([[one.relative_to(path).as_posix(), file_sha256(one)] for one in html_files(path)])
         return file_sha256(path)
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}.\nCheck the permissions of the file.") from None

@@ -27,7 +27,7 @@ Ocr = dict[str, Any] | None
 def read_document(path: Path, max_pages: int, ocr: Ocr = None) -> Extraction:
     """Read one document by the kind its name ends in; raises MemoryError when that is refused."""
     try:
-        if path.stat().st_size == 0:
+        if path.is_file() and path.stat().st_size == 0:
             return Extraction(failure="empty file: it has 0 bytes")
         return _read(path, max_pages, ocr)
     except RecursionError:
@@ -37,6 +37,10 @@ def read_document(path: Path, max_pages: int, ocr: Ocr = None) -> Extraction:
 
 
 def _read(path: Path, max_pages: int, ocr: Ocr) -> Extraction:
+    if path.is_dir():
+        from transplantqa.corpus.html_manual import read_manual  # noqa: PLC0415
+
+        return read_manual(path, max_pages)
     suffix = path.suffix.lower()
     if suffix == ".pdf":
         return _read_pdf(path, max_pages, ocr)

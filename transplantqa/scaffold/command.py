@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from transplantqa.cli import plain_arguments
+from transplantqa.corpus.html_manual import contents
 from transplantqa.corpus.ingested import slug
 from transplantqa.errors import EXIT_OK, ConfigError, InputError
 from transplantqa.report.text import plain
 from transplantqa.scaffold.files import Project, project_files
-from transplantqa.scaffold.survey import Survey, files_below, survey
+from transplantqa.scaffold.survey import Survey, files_below, folders_with_contents, survey
 from transplantqa.store.atomic import write_atomically
 
 USAGE = "transplantqa init FOLDER [out=PROJECT] [name=NAME] [groups=a,b]"
+MAX_LINKED = 2000
+"""Linked pages of a manual that are counted; ``corpus.max_pages`` bounds what is read. Ours."""
 _SHOWN = 5
 
 
@@ -78,7 +81,7 @@ def _notes(found: Survey) -> list[str]:
         )
     for folder, count in found.html_folders:
         notes.append(f"{folder}: {count} HTML files, each of them a document of its own.")
-        notes.append("  If they are pages of one manual, take its one-page or PDF edition instead.")
+        notes.append("  If they are pages of one manual, name their folder as its path: it needs an index.html.")
     return notes
 
 
@@ -89,7 +92,9 @@ def _packed(path: str) -> bool:
 def _surveyed(folder: Path, groups: Sequence[str]) -> Survey:
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder.\nName the folder that holds the documents.")
-    found = survey(files_below(folder), groups)
+    files = files_below(folder)
+    linked = {name: len(contents(folder / name, MAX_LINKED).pages) for name in folders_with_contents(files)}
+    found = survey(files, groups, {name: count for name, count in linked.items() if count > 1})
     if not found.proposals:
         left = f" Files of other kinds: {_some(found.passed_over)}." if found.passed_over else ""
         raise InputError(

@@ -13,6 +13,7 @@ READABLE = frozenset({".pdf", ".html", ".htm", ".xhtml", ".md", ".markdown", ".t
 """Kinds of file that ingestion reads."""
 TABLES = frozenset({".csv", ".tsv", ".jsonl", ".json", ".yaml", ".yml"})
 """Kinds of file that hold questions or manifests, and are no documents."""
+_HTML = frozenset({".html", ".htm", ".xhtml"})
 _PAGES_OF_ONE = 6
 """HTML files in one folder from which they are taken for pages of one document. Ours."""
 _YEAR = re.compile(r"(?<!\d)(19[5-9]\d|20[0-4]\d)(?!\d)")
@@ -53,7 +54,7 @@ class Survey:
         pages = Counter(
             PurePosixPath(proposal.path).parent.as_posix()
             for proposal in self.proposals
-            if PurePosixPath(proposal.path).suffix.lower() in {".html", ".htm", ".xhtml"}
+            if PurePosixPath(proposal.path).suffix.lower() in _HTML
         )
         return tuple(sorted((folder, count) for folder, count in pages.items() if count >= _PAGES_OF_ONE))
 
@@ -68,7 +69,7 @@ def files_below(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def survey(paths: Iterable[str], groups: Sequence[str] = ()) -> Survey:
+def survey(paths: Iterable[str], groups: Sequence[str] = (), manuals: Mapping[str, int] | None = None) -> Survey:
     """Propose a manifest line for each readable file.
 
     The first folder of a path is the institution, the second the group. Where there is no second one, the group is the
@@ -78,22 +79,47 @@ def survey(paths: Iterable[str], groups: Sequence[str] = ()) -> Survey:
     Args:
         paths: paths from the folder of documents, "/" between.
         groups: the groups a person named.
+        manuals: folders whose linked HTML files are one document each, with the number of these.
     """
-    ordered = sorted(paths)
+    manuals = manuals or {}
+    ordered = sorted({path if (folder := _manual_of(path, manuals)) is None else folder for path in paths})
     suffixes = {path: PurePosixPath(path).suffix.lower() for path in ordered}
-    readable = [path for path in ordered if suffixes[path] in READABLE]
+    readable = [path for path in ordered if path in manuals or suffixes[path] in READABLE]
     words = {path: _words(path) for path in readable}
     known = tuple(groups) or _telling_words(words)
     ids = _ids(readable)
     return Survey(
-        tuple(_proposal(path, ids[path], words[path], known) for path in readable),
-        tuple(path for path in ordered if suffixes[path] not in READABLE | TABLES),
+        tuple(_proposal(path, ids[path], words[path], known, manuals.get(path)) for path in readable),
+        tuple(path for path in ordered if path not in manuals and suffixes[path] not in READABLE | TABLES),
     )
 
 
-def _proposal(path: str, document_id: str, words: Sequence[str], groups: Sequence[str]) -> Proposal:
-    folders = PurePosixPath(path).parts[:-1]
+def folders_with_contents(paths: Iterable[str]) -> list[str]:
+    """Return the folders below the top that hold an index page and so many HTML files that they may be one manual."""
+    pages: dict[str, list[str]] = defaultdict(list)
+    for path in map(PurePosixPath, paths):
+        if path.suffix.lower() in _HTML and len(path.parts) > 1:
+            pages[path.parent.as_posix()].append(path.name)
+    return sorted(
+        folder
+        for folder, names in pages.items()
+        if len(names) >= _PAGES_OF_ONE and any(name.startswith("index") for name in names)
+    )
+
+
+def _manual_of(path: str, manuals: Mapping[str, int]) -> str | None:
+    """Return the outermost manual that a file is of; its PDF or text edition beside its pages is of none."""
+    parents = [parent.as_posix() for parent in PurePosixPath(path).parents]
+    manual = next((parent for parent in reversed(parents) if parent in manuals), None)
+    suffix = PurePosixPath(path).suffix.lower()
+    return None if parents[0] == manual and suffix in READABLE - _HTML else manual
+
+
+def _proposal(path: str, document_id: str, words: Sequence[str], groups: Sequence[str], linked: int | None) -> Proposal:
+    folders = PurePosixPath(path).parts[:-1] or (PurePosixPath(path).parts if linked else ())
     guesses = []
+    if linked:
+        guesses.append(f"path: one document of {linked} linked HTML pages; name files instead if each is its own")
     if not folders:
         guesses.append("institution: fill it in, the file lies in no subfolder")
     group = folders[1] if len(folders) > 1 else ""

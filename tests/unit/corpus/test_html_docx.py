@@ -96,3 +96,10 @@ def test_tracked_deletions_are_listed(tmp_path: Path) -> None:
     deletion = "<w:del><w:r><w:delText>salted</w:delText></w:r></w:del>"
     extraction = docx(tmp_path, f"<w:p><w:r><w:t>Eat </w:t></w:r>{deletion}<w:r><w:t>rice.</w:t></w:r></w:p>")
     assert [(one.kind, one.text) for one in extraction.removed_texts] == [("deletions", "salted")]
+
+
+def test_html_menus_and_contents_marked_by_class_are_no_text(tmp_path: Path) -> None:
+    text = "<div class='toc x'><div>One</div>Two</div><h1>A<a class='headerlink' href='#a'>P</a></h1><p>Yes.</p>"
+    extraction = html(tmp_path, text)
+    assert parts(extraction) == [(("A",), "Yes.")]
+    assert [one.text for one in extraction.removed_texts] == ["One", "Two", "P"]

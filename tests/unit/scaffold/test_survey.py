@@ -1,4 +1,4 @@
-from transplantqa.scaffold.survey import Proposal, survey
+from transplantqa.scaffold.survey import Proposal, folders_with_contents, survey
 
 
 def only(*paths: str, groups: tuple[str, ...] = ()) -> Proposal:
@@ -59,3 +59,18 @@ def test_names_that_differ_only_in_their_kind_get_ids_of_their_own() -> None:
 def test_the_order_of_the_paths_does_not_matter() -> None:
     paths = ["B/x.pdf", "A/x.pdf", "A/y.txt"]
     assert survey(paths) == survey(reversed(paths))
+
+
+def test_linked_html_files_are_proposed_as_one_document_beside_their_pdf() -> None:
+    files = ["A/manual/a.html", "A/manual/index.html", "A/manual/guide.pdf", "A/manual/_src/a.txt", "A/manual/x.css"]
+    found = survey(files, (), {"A/manual": 2})
+    assert [(one.path, one.institution) for one in found.proposals] == [
+        ("A/manual", "A"),
+        ("A/manual/guide.pdf", "A"),
+    ]
+    assert found.passed_over == ()
+
+
+def test_a_folder_of_html_files_with_an_index_may_be_one_manual() -> None:
+    pages = [f"A/manual/{n}.html" for n in range(6)]
+    assert folders_with_contents([*pages, "A/manual/index.html", *(f"B/x/{n}.html" for n in range(9))]) == ["A/manual"]
