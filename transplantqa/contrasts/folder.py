@@ -1,6 +1,5 @@
 """A contrast's folder: ``contrast.json`` and one Parquet file a table."""
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transplantqa.errors import InputError
 from transplantqa.store.atomic import json_bytes, refusals, write_atomically
+from transplantqa.store.json_record import read_json_record
 
 CONTRAST_FILE = "contrast.json"
 
@@ -50,12 +49,7 @@ class ContrastFolder:
     @cached_property
     def record(self) -> Mapping[str, Any]:
         """The whole of ``contrast.json``."""
-        file = self.path / CONTRAST_FILE
-        try:
-            content: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{file}: can't be read ({error}).\nRun transplantqa contrast again.") from error
-        return content
+        return read_json_record(self.path / CONTRAST_FILE, "Run transplantqa contrast again.")
 
     @property
     def contrast_id(self) -> str:

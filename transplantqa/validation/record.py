@@ -1,13 +1,12 @@
 """A judge's validation as others see it: looked up by its method's fingerprint, described in one line, as metrics."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transplantqa.errors import InputError
+from transplantqa.store.json_record import read_json_record
 from transplantqa.store.run_folder import RunFolder, RunMetrics
 
 if TYPE_CHECKING:
@@ -30,12 +29,7 @@ class Validation:
         Raises:
             InputError: it can't be read.
         """
-        file = self.path / RECORD_FILE
-        try:
-            content: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{file}: can't be read ({error}).\nRun transplantqa validate agreement again.") from error
-        return content
+        return read_json_record(self.path / RECORD_FILE, "Run transplantqa validate agreement again.")
 
     @property
     def metrics(self) -> dict[str, float]:

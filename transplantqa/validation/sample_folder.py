@@ -1,6 +1,5 @@
 """A sample's folder: the key, which stays with whoever drew it, and what annotators get."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from transplantqa.errors import InputError
 from transplantqa.store import digest
 from transplantqa.store.atomic import json_bytes, refusals, write_atomically
 from transplantqa.store.hashing import text_sha256
+from transplantqa.store.json_record import read_json_record
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.validation.frame import Frame
 from transplantqa.validation.items import answer_texts, items_of, spreadsheet
@@ -60,12 +60,7 @@ class SampleFolder:
         Raises:
             InputError: it can't be read.
         """
-        file = self.path / SAMPLE_FILE
-        try:
-            content: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{file}: can't be read ({error}).\nDraw the sample again.") from error
-        return content
+        return read_json_record(self.path / SAMPLE_FILE, "Draw the sample again.")
 
     @property
     def sample_id(self) -> str:
