@@ -70,7 +70,7 @@ def dependence(rows: Sequence[Row]) -> "Figure | None":
     axes.stairs(silence, edges, fill=True, color=SILENT, label="one of two sources is silent")
     axes.stairs(silence + conflict, edges, baseline=silence, fill=True, color=CONFLICT, label="the two conflict")
     axes.set(xlim=(0, len(shown)), ylim=(0, 1), xlabel="questions, ranked", ylabel="source dependence")
-    axes.legend(frameon=False, fontsize=8)
+    _legend_above(axes)
     return figure
 
 
@@ -85,7 +85,7 @@ def themes(rows: Sequence[Row]) -> "Figure | None":
     axes.barh(places, [row["high"] for row in shown], color=CONFLICT, height=0.65, label="rated high")
     _names(axes, places, [shortened(row["theme"], LONGEST_NAME) for row in shown])
     axes.set_xlabel("conflicting pairs")
-    axes.legend(frameon=False, fontsize=8)
+    _legend_above(axes)
     return figure
 
 
@@ -108,7 +108,7 @@ def coverage(rows: Sequence[str], documents: int) -> "Figure | None":
     axes.set_yticks([])
     seen = {code for row in rows for code in row}
     patches = [Patch(color=colour, label=words) for code, (colour, words) in states.items() if code in seen - {" "}]
-    axes.legend(handles=patches, frameon=False, fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    _legend_above(axes, handles=patches)
     return figure
 
 
@@ -141,6 +141,11 @@ def decomposition(terms: Sequence[Row], rate: str) -> "Figure | None":
     _names(axes, places, [row["term"].replace("_", " ") for row in shown])
     axes.set_xlabel(f"{rate.replace('_', ' ')}, percentage points")
     return figure
+
+
+def _legend_above(axes: "Axes", **given: Any) -> None:
+    """Keep the legend off the bars, which may fill the whole drawing."""
+    axes.legend(frameon=False, fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), **given)
 
 
 def _axes(height: float) -> "tuple[Figure, Axes]":
