@@ -1,7 +1,7 @@
 """One set of answers judged several ways: how far the headline depends on prompt, model, order, and on citations."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -142,29 +142,37 @@ def _triples(known: Mapping[tuple[str, str], str]) -> Iterator[tuple[str, str, s
 def self_preference(runs: Sequence[JudgedRun]) -> dict[str, Any]:
     """Compare judges of the generator's own family with others, on the same answers.
 
-    ``agreement_points``: how many more of a hundred judged pairs a judge of the own family takes to agree (CONSISTENT,
-    COMPLEMENTARY) than judges of other families do, a mean over sets of answers that both judged. Null where none is.
+    ``agreement_points``: how many more of a hundred pairs a judge of the own family takes to agree (CONSISTENT,
+    COMPLEMENTARY) than judges of other families do, over the ``pairs`` to which all of them gave a label other than
+    ABSENT; a mean over sets of answers that both judged. Null where none is.
     """
-    differences = []
+    differences, pairs = [], 0
     for answers in sorted({run.answers for run in runs}):
-        mine = [
-            run for run in runs if run.answers == answers and run.generator_family and run.judge_family and run.labels
-        ]
-        own = [_agreement(run) for run in mine if run.judge_family == run.generator_family]
-        others = [_agreement(run) for run in mine if run.judge_family != run.generator_family]
-        if own and others:
-            differences.append(100 * (float(np.mean(own)) - float(np.mean(others))))
+        judged = [run for run in runs if run.answers == answers and run.generator_family and run.judge_family]
+        own = [run for run in judged if run.judge_family == run.generator_family]
+        others = [run for run in judged if run.judge_family != run.generator_family]
+        if not own or not others:
+            continue
+        shared = set.intersection(*(_visible(run) for run in judged))
+        if shared:
+            mine, theirs = (float(np.mean([_agreement(run, shared) for run in side])) for side in (own, others))
+            differences.append(100 * (mine - theirs))
+            pairs += len(shared)
     families = sorted({run.judge_family for run in runs if run.judge_family})
     return {
         "sets_of_answers": len(differences),
+        "pairs": pairs,
         "judge_families": families,
         "agreement_points": float(np.mean(differences)) if differences else None,
     }
 
 
-def _agreement(run: JudgedRun) -> float:
-    visible = [label for label in run.labels.values() if label != Label.ABSENT]
-    return sum(label not in _CONFLICT for label in visible) / len(visible) if visible else 0.0
+def _visible(run: JudgedRun) -> set[PairKey]:
+    return {key for key, label in run.labels.items() if label != Label.ABSENT}
+
+
+def _agreement(run: JudgedRun, keys: Collection[PairKey]) -> float:
+    return sum(run.labels[key] not in _CONFLICT for key in keys) / len(keys)
 
 
 def _order_flips(run: JudgedRun) -> dict[str, Any] | None:

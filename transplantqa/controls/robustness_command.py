@@ -173,7 +173,8 @@ def lines(report: Mapping[str, Any]) -> list[str]:
     else:
         found.append(
             f"self-preference: judges of the generator's family find {preference['agreement_points']:+.1f} points more "
-            f"agreement than others, over {preference['sets_of_answers']} sets of answers"
+            f"agreement than others, over {preference['pairs']} pairs in {preference['sets_of_answers']} sets of "
+            "answers"
         )
     broken = sum(run["triads"]["intransitive"] for run in report["runs"])
     eligible = sum(run["triads"]["eligible"] for run in report["runs"])

@@ -11,7 +11,16 @@ from transplantqa.controls.drawing import Drawn, draw
 from transplantqa.controls.ratios import Part, Ratio, Resampling, ratio
 from transplantqa.controls.reopened import Reopened, answer_again, judge_again, retrieve_again
 from transplantqa.errors import ConfigError, InputError
-from transplantqa.records import CONFLICT_LABELS, SILENT_OUTCOMES, Answer, Judgement, Label, Outcome, Question
+from transplantqa.records import (
+    CONFLICT_LABELS,
+    FAILED_OUTCOMES,
+    SILENT_OUTCOMES,
+    Answer,
+    Judgement,
+    Label,
+    Outcome,
+    Question,
+)
 from transplantqa.stages import CellKey, Readings
 from transplantqa.workshop import Workshop
 
@@ -152,11 +161,16 @@ def null_counts(found: Sequence[Drawn[SecondAnswer]]) -> dict[str, Any]:
     return {"cells": len(found), "second_outcomes": dict(sorted(outcomes.items())), "judged_pairs": judged}
 
 
-def null_sentences(measured: Mapping[str, Ratio], headline: Mapping[str, float], by: Variation) -> list[str]:
-    """Return what a report shows: the headline with the null beside it, and over it."""
+def null_sentences(
+    found: Sequence[Drawn[SecondAnswer]], measured: Mapping[str, Ratio], headline: Mapping[str, float], by: Variation
+) -> list[str]:
+    """Return what a report shows: the headline with the null beside it, and over it; and what failed."""
+    outcomes = null_counts(found)["second_outcomes"]
+    failed = ", ".join(f"{count} {name}" for name, count in outcomes.items() if Outcome(name) in FAILED_OUTCOMES)
+    failures = [f"Second answers that failed, of {len(found)}: {failed}."] if failed else []
     null = measured["null_divergence_rate"]
     if null.value is None:
-        return [f"Same-source null ({by}): no pair of answers of one document could be judged."]
+        return [f"Same-source null ({by}): no pair of answers of one document could be judged.", *failures]
     bounds = f" [{null.low:.3f},{null.high:.3f}]" if null.low is not None and null.high is not None else ""
     pairs = f"of {null.n} pairs of two answers of one document"
     lines = [f"Same-source null ({by}): {pairs} {null.value:.3f}{bounds} are judged to be in conflict."]
@@ -169,4 +183,4 @@ def null_sentences(measured: Mapping[str, Ratio], headline: Mapping[str, float],
     silence = measured["null_silence_rate"]
     if silence.value is not None:
         lines.append(f"Of answered cells asked a second time {silence.value:.3f} of {silence.n} fall silent.")
-    return lines
+    return [*lines, *failures]

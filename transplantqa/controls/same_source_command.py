@@ -60,7 +60,7 @@ def same_source_and_show(config: SameSourceConfig) -> Path:
         finally:
             reopened.close()
     measured = null_figures(found, how)
-    told = null_sentences(measured, run.measures.metrics, config.by)
+    told = null_sentences(found, measured, run.measures.metrics, config.by)
     name = f"same_source_{config.by}"
     rows = [
         (

@@ -6,6 +6,7 @@ from transplantqa.controls.robustness import JudgedRun, factor_effects, robustne
 from transplantqa.records import Label
 
 C, D, P = str(Label.CONSISTENT), str(Label.DIVERGENT), str(Label.COMPLEMENTARY)
+ABSENT = str(Label.ABSENT)
 PAIRS = [("q", "a", "b"), ("q", "a", "c"), ("q", "b", "c")]
 
 
@@ -71,4 +72,14 @@ def test_self_preference_compares_the_own_family_with_others_on_the_same_answers
     other = run([C, D, D], generator_family="qwen", judge_family="llama", factors={"model": "n"})
     found = self_preference([own, other])
     assert found["agreement_points"] == pytest.approx(100 / 3)
+    assert found["pairs"] == 3
     assert self_preference([own])["agreement_points"] is None
+
+
+def test_self_preference_is_over_the_pairs_that_all_judges_see() -> None:
+    own = run([C, C, D], generator_family="qwen", judge_family="qwen")
+    other = run([ABSENT, C, D], generator_family="qwen", judge_family="llama", factors={"model": "n"})
+    found = self_preference([own, other])
+    assert (found["agreement_points"], found["pairs"]) == (0.0, 2)
+    blind = run([ABSENT] * 3, generator_family="qwen", judge_family="llama", factors={"model": "n"})
+    assert self_preference([own, blind])["agreement_points"] is None

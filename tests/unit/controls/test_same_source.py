@@ -43,8 +43,17 @@ def test_failures_are_in_no_rate() -> None:
 
 
 def test_the_headline_is_shown_with_the_null_and_over_it() -> None:
-    said = " ".join(null_sentences(null_figures(FOUND, HOW), {"divergence_rate": 0.4}, "paraphrase"))
+    said = " ".join(null_sentences(FOUND, null_figures(FOUND, HOW), {"divergence_rate": 0.4}, "paraphrase"))
     assert "0.400 between documents, 0.250 within one, +0.150 over the null" in said
+    assert "Second answers that failed, of 6: 1 engine_error." in said
+
+
+def test_where_nothing_could_be_judged_it_is_said_why() -> None:
+    failed = [second("q", Outcome.PARSE_FAILED, None), second("r", Outcome.ABSTAINED, None)]
+    assert null_sentences(failed, null_figures(failed, HOW), {}, "seed") == [
+        "Same-source null (seed): no pair of answers of one document could be judged.",
+        "Second answers that failed, of 2: 1 parse_failed.",
+    ]
 
 
 def test_a_greedy_generator_has_no_other_seed_and_one_without_prompt_no_other_prompt() -> None:
