@@ -17,6 +17,8 @@ _PRESENTATION = re.compile(
     "[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc\uff01-\uff5e\u0132\u0133\u01c4-\u01cc]+"
 )
 _SPACES = re.compile(r"[ \t\n\r\f\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u0085]+")
+_SPACE_IN_LINE = "[ \t\f\v\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
+_COLLAPSED = re.compile(f"{_SPACE_IN_LINE}{{2,}}|{_SPACE_IN_LINE.replace('[ ', '[')}")
 _IGNORABLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\x00-\x08\x0e-\x1f\x7f]")
 _CHANGED = {
     "ligatures": _PRESENTATION,
@@ -50,17 +52,32 @@ EDGE = 0.14
 
 
 def changed_characters(text: str, page: int) -> list[Removed]:
-    """Return what ``plain`` changes in a page's text: presentation forms, marks without a glyph, accents set apart.
+    """Return what ``plain`` changes in a page's text: presentation forms, marks without a glyph, accents, white space.
 
-    White space is not among them: each run of it becomes one space.
+    Line ends are not among them. White space has one record for each form of it, with every place.
     """
-    found = []
+    found = _collapsed_spaces(text, page)
     for kind, pattern in _CHANGED.items():
         for match in pattern.finditer(text):
             became = plain(match.group())
             if became != match.group():
                 found.append(Removed(page, kind, match.group(), became, (match.span(),)))
     return found
+
+
+def _collapsed_spaces(text: str, page: int) -> list[Removed]:
+    places: dict[str, list[Span]] = {}
+    for match in _COLLAPSED.finditer(text):
+        places.setdefault(match.group(), []).append(match.span())
+    return [Removed(page, "white_space", run, " ", tuple(spans)) for run, spans in places.items()]
+
+
+def counted(removed: Iterable[Removed]) -> dict[str, int]:
+    """Count changes by kind, white space by its places."""
+    counts: Counter[str] = Counter()
+    for one in removed:
+        counts[one.kind] += len(one.spans) if one.kind == "white_space" else 1
+    return dict(sorted(counts.items()))
 
 
 def plain(text: str) -> str:

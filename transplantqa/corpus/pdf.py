@@ -11,7 +11,7 @@ from pathlib import Path
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from transplantqa.corpus.cleaning import changed_characters, drop_contents, drop_running, plain, vocabulary
+from transplantqa.corpus.cleaning import changed_characters, counted, drop_contents, drop_running, plain, vocabulary
 from transplantqa.corpus.extraction import Extraction, PageFacts, parts_of, rejoined
 from transplantqa.corpus.lines import Line, Removed, merged
 from transplantqa.corpus.pdf_characters import Handle
@@ -113,7 +113,7 @@ def _read(document: Handle, count: int, path: Path, ocr: OcrRequest | None) -> E
     pages = [_lines(text, number, words, removed) for number, text in enumerate(texts, start=1)]
     removed += drop_running(pages)
     removed += drop_contents(pages)
-    reordered = _reordered(pages)
+    removed += _reordered(pages)
     title = _title(document, pages, path)
     lines = [line for page in pages for line in page]
     source = mark_headings(lines, marks, _outline(document))
@@ -127,7 +127,7 @@ def _read(document: Handle, count: int, path: Path, ocr: OcrRequest | None) -> E
         pages=tuple(facts),
         page_count=count,
         headings_from=source,
-        removed=dict(sorted((Counter(one.kind for one in removed) + reordered).items())),
+        removed=counted(removed),
         removed_texts=tuple(sorted(removed, key=lambda one: (one.page, one.spans))),
         page_texts=tuple(text.text if text else "" for text in texts),
         form_fields=form != pdfium_c.FORMTYPE_NONE,
@@ -259,16 +259,15 @@ def _ligatures(text: PageText, number: int) -> list[Removed]:
     ]
 
 
-def _reordered(pages: Sequence[Sequence[Line]]) -> Counter[str]:
-    """Count the lines that the file draws before one that is read earlier: columns, mostly."""
-    count = 0
+def _reordered(pages: Sequence[Sequence[Line]]) -> Iterator[Removed]:
+    """Yield the lines that the file draws before one that is read earlier: columns, mostly."""
     for page in pages:
         last = -1
         for line in page:
             start = line.places[0][0] if line.places else last
-            count += start < last
+            if start < last:
+                yield Removed(line.page, "reordered_lines", line.text, "", merged(line.places))
             last = max(last, start)
-    return Counter(reordered_lines=count)
 
 
 def _lines(text: PageText | None, number: int, words: frozenset[str], removed: list[Removed]) -> list[Line]:

@@ -1,12 +1,11 @@
 """Read Markdown and plain text into an ``Extraction``: one page, headings from the markup."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from transplantqa.corpus.cleaning import changed_characters, plain, vocabulary
+from transplantqa.corpus.cleaning import changed_characters, counted, plain, vocabulary
 from transplantqa.corpus.extraction import Extraction, PageFacts, parts_of
 from transplantqa.corpus.lines import BULLET, Line, Removed, starts_item
 
@@ -79,7 +78,7 @@ def extraction_of(path: Path, lines: list[Line], original: Original, title: str 
         pages=tuple(PageFacts(page, counts.get(page, 0)) for page in range(1, last + 1)),
         page_count=last,
         headings_from="markup" if any(line.level for line in lines) else "none",
-        removed=dict(sorted(Counter(one.kind for one in removed).items())),
+        removed=counted(removed),
         removed_texts=removed,
         page_texts=original.pages[:last],
         notes=original.notes,

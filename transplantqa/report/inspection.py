@@ -23,13 +23,16 @@ REASONS_OF_REMOVAL: Mapping[str, str] = {
     "unseen_characters": "characters that show nothing",
     "composed_accents": "accents set apart from their letters, composed",
     "line_end_hyphens": "hyphens at line ends, joined or kept by the document's own words",
+    "white_space": "runs of white space, tabs and wide or narrow spaces written as one space",
+    "reordered_lines": "kept, but read later than the file draws it (columns)",
     "bullets": "bullets of every shape written as one",
 }
 _COUNTED_ONLY = {
-    "reordered_lines": "lines the file draws before others that are read earlier (columns)",
     "cut_rows": "table rows longer than a chunk, cut between cells",
     "repeated_headers": "table headers written again where a table goes on in the next chunk",
 }
+_NAMED = 8
+"""Characters of a run of white space that are named. Ours."""
 _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222}
 table{border-collapse:collapse;margin:.6em 0}td,th{padding:.15em .8em .15em 0;text-align:left;vertical-align:top}
@@ -163,18 +166,27 @@ def _chunks(row: Row, chunks: Sequence[Row], page: int) -> Iterator[str]:
 def _removed(texts: Sequence[Row]) -> Iterator[str]:
     if not texts:
         return
-    yield "<h4>Taken out or written another way</h4><table>"
+    yield "<h4>Taken out, moved or written another way</h4><table>"
     found: dict[tuple[str, str, str], list[str]] = {}
     for one in texts:
-        spans = ", ".join(f"{span['start']}-{span['end']}" for span in one.get("spans") or ())
-        found.setdefault((one["kind"], one["text"], one.get("became") or ""), []).append(spans)
+        spans = [f"{span['start']}-{span['end']}" for span in one.get("spans") or ()]
+        places = spans if one["kind"] == "white_space" else [", ".join(spans)]
+        found.setdefault((one["kind"], one["text"], one.get("became") or ""), []).extend(places)
     for (kind, text, became), places in found.items():
         times = f" ({len(places)} times)" if len(places) > 1 else ""
+        if kind == "white_space":
+            text, became = _named(text), _named(became)
         arrow = f" \u2192 {_safe(became)}" if became else ""
         why = _safe(REASONS_OF_REMOVAL.get(kind, kind.replace("_", " ")))
         where = f'<span class="note">at {_safe("; ".join(places[:3]))}</span>' if any(places) else ""
         yield f'<tr><td class="removed">{_safe(text)}{arrow}{times}</td><td>{why} {where}</td></tr>'
     yield "</table>"
+
+
+def _named(text: str) -> str:
+    """Name white space, which can't be seen."""
+    more = "\u2026" if len(text) > _NAMED else ""
+    return " ".join(f"U+{ord(character):04X}" for character in text[:_NAMED]) + more
 
 
 def _path(headings: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from transplantqa.report.inspection import index_page, inspection_page
 from transplantqa.store.atomic import write_atomically
 from transplantqa.store.hashing import digest, text_sha256
 
-PAGE_VERSION = 2
+PAGE_VERSION = 3
 """Raised when pages look different for the same rows."""
 MAX_PICTURES = 500
 """Pages of one document that get a picture. Ours: 500 of them are 5 MB."""

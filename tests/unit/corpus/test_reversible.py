@@ -11,13 +11,15 @@ from transplantqa.corpus.cleaning import plain
 from transplantqa.corpus.extraction import Extraction
 from transplantqa.corpus.lines import Removed
 from transplantqa.corpus.pdf import read_pdf
+from transplantqa.corpus.worker import read_document
 
 Raw = Callable[[Sequence[bytes]], Path]
-COUNTED_ONLY = {"reordered_lines"}
 
 
 def stands_where_it_says(extraction: Extraction, one: Removed) -> bool:
     page = extraction.page_texts[one.page - 1]
+    if one.kind == "white_space":
+        return {page[start:end] for start, end in one.spans} == {one.text}
     return bool(one.spans) and letters("".join(page[start:end] for start, end in one.spans)) == letters(one.text)
 
 
@@ -31,8 +33,10 @@ def test_every_piece_taken_out_stands_in_the_original_text_at_its_place(tmp_path
     path.write_bytes(golden(seed, "plain", 2).data)
     extraction = read_pdf(path, 100)
     assert all(stands_where_it_says(extraction, one) for one in extraction.removed_texts)
-    counts = Counter(one.kind for one in extraction.removed_texts)
-    assert {kind: n for kind, n in extraction.removed.items() if kind not in COUNTED_ONLY} == counts
+    counts: Counter[str] = Counter()
+    for one in extraction.removed_texts:
+        counts[one.kind] += len(one.spans) if one.kind == "white_space" else 1
+    assert extraction.removed == counts
 
 
 def test_what_is_kept_and_what_is_taken_out_together_are_the_page(tmp_path: Path) -> None:
@@ -41,7 +45,8 @@ def test_what_is_kept_and_what_is_taken_out_together_are_the_page(tmp_path: Path
     extraction = read_pdf(path, 100)
     kept = Counter(letters("".join(part.text for part in extraction.parts)))
     kept += Counter(letters("".join(part.heading for part in extraction.parts)))
-    kept += Counter(letters("".join(one.text for one in extraction.removed_texts)))
+    out = [one.text for one in extraction.removed_texts if one.kind != "reordered_lines"]
+    kept += Counter(letters("".join(out)))
     whole = Counter(letters("".join(extraction.page_texts)))
     assert whole - kept == Counter()
 
@@ -75,3 +80,28 @@ def test_a_ligature_keeps_its_original_and_its_place(raw: Raw) -> None:
     extraction = read_pdf(path, 10)
     (one,) = [change for change in extraction.removed_texts if change.kind == "ligatures"]
     assert (one.text, one.became, extraction.page_texts[0][slice(*one.spans[0])]) == ("\ufb01", "fi", "fi")
+
+
+def test_white_space_is_counted_by_its_places_and_lines_end_where_they_did(tmp_path: Path) -> None:
+    path = tmp_path / "guide.txt"
+    path.write_text("Drink  two\u00a0litres  a\tday.\nRest.\n", encoding="utf-8")
+    extraction = read_document(path, 10)
+    assert extraction.parts[0].text == "Drink two litres a day. Rest."
+    assert extraction.removed == {"white_space": 4}
+    assert {one.text: one.spans for one in extraction.removed_texts} == {
+        "  ": ((5, 7), (17, 19)),
+        "\u00a0": ((10, 11),),
+        "\t": ((20, 21),),
+    }
+
+
+def test_lines_of_a_column_drawn_out_of_turn_are_listed_with_their_places(sheet) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    for number in range(8):
+        sheet.at(320, 600 - 14 * number, f"The right column holds its line number {number}.")
+    for number in range(8):
+        sheet.at(72, 600 - 14 * number, f"The left column holds its line number {number}.")
+    extraction = sheet.read()
+    moved = [one for one in extraction.removed_texts if one.kind == "reordered_lines"]
+    assert [one.text for one in moved] == [f"The right column holds its line number {n}." for n in range(8)]
+    assert all(stands_where_it_says(extraction, one) for one in moved)
+    assert extraction.parts[0].text.index("left") < extraction.parts[0].text.index("right")

@@ -146,3 +146,11 @@ def test_a_piece_written_another_way_shows_what_it_became_and_where_it_stood() -
     html = page_of(inspection_page(document(removed_texts=[hyphen | place for place in places]), {}, "x"), 1)
     assert "\u2192 water (2 times)" in html
     assert "at 3-6; 90-93" in html
+
+
+def test_white_space_is_named_since_nobody_sees_it() -> None:
+    spans = [{"start": 3, "end": 5}, {"start": 9, "end": 11}]
+    change = {"page": 1, "kind": "white_space", "text": " \u00a0", "became": " ", "spans": spans}
+    page = inspection_page(document(removed_texts=[change]), {}, "x")
+    assert "U+0020 U+00A0 \u2192 U+0020 (2 times)" in page
+    assert "at 3-5; 9-11" in page
