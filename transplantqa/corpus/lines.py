@@ -22,8 +22,9 @@ Span = tuple[int, int]
 class Removed:
     """What cleaning took out of a page or wrote in another way, and the kind of thing it was taken for.
 
-    ``became`` stands in its place, if anything does; reordered lines are kept, at another place. ``spans`` are where it stood in the page's text as the file gives
-    it (first position, the one after the last); none where that text isn't kept.
+    ``became`` stands in its place, if anything does; reordered lines are kept, at another place. ``spans`` are where it
+    stood in the page's text as the file gives it (first position, the one after the last); none where that text isn't
+    kept.
     """
 
     page: int

@@ -174,12 +174,11 @@ def _removed(texts: Sequence[Row]) -> Iterator[str]:
         found.setdefault((one["kind"], one["text"], one.get("became") or ""), []).extend(places)
     for (kind, text, became), places in found.items():
         times = f" ({len(places)} times)" if len(places) > 1 else ""
-        if kind == "white_space":
-            text, became = _named(text), _named(became)
-        arrow = f" \u2192 {_safe(became)}" if became else ""
+        old, new = (_named(text), _named(became)) if kind == "white_space" else (text, became)
+        arrow = f" \u2192 {_safe(new)}" if new else ""
         why = _safe(REASONS_OF_REMOVAL.get(kind, kind.replace("_", " ")))
         where = f'<span class="note">at {_safe("; ".join(places[:3]))}</span>' if any(places) else ""
-        yield f'<tr><td class="removed">{_safe(text)}{arrow}{times}</td><td>{why} {where}</td></tr>'
+        yield f'<tr><td class="removed">{_safe(old)}{arrow}{times}</td><td>{why} {where}</td></tr>'
     yield "</table>"
 
 
