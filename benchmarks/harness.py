@@ -35,7 +35,7 @@ ANSWER_TOKENS = 32
 """Of a call compared with llama.cpp's own: where a reply is cut the harness computes one token more, to see whether the
 model was done. Real answers mostly end by themselves."""
 
-SHORT_TOKENS = 4
+SHORT_TOKENS = 8
 """Of a reply where only the reading of prompts matters."""
 
 LATENCY_SECONDS = 1.0
