@@ -26,7 +26,7 @@ class RowCheck:
         self._table = spec.name
         self._names = frozenset(spec.schema.names)
         self._required = tuple(field.name for field in spec.schema if not field.nullable)
-        self._sound: set[frozenset[str]] = set()
+        self._sound: set[tuple[str, ...]] = set()
 
     def __call__(self, row: Mapping[str, Any]) -> None:
         """Check one row.
@@ -34,7 +34,7 @@ class RowCheck:
         Raises:
             ValueError: a column is unknown, a required one is missing or null, or the outcome is not an ``Outcome``.
         """
-        columns = frozenset(row)
+        columns = tuple(row)
         if columns not in self._sound:
             self._check_columns(columns)
         for name in self._required:
@@ -43,9 +43,9 @@ class RowCheck:
         if row["outcome"] not in _OUTCOMES:
             raise ValueError(f"table {self._table}: {row['outcome']!r} is not an outcome")
 
-    def _check_columns(self, columns: frozenset[str]) -> None:
+    def _check_columns(self, columns: tuple[str, ...]) -> None:
         """Check a set of columns once: rows of one stage all have the same."""
-        if unknown := sorted(columns - self._names):
+        if unknown := sorted({*columns} - self._names):
             raise ValueError(f"table {self._table} has no column {', '.join(unknown)}")
         if absent := [name for name in self._required if name not in columns]:
             raise ValueError(f"table {self._table} requires a value for {', '.join(absent)}")
