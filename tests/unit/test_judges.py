@@ -1,7 +1,7 @@
 """Judges end to end over a slice of the bundled sample, with replies made by rule."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +21,9 @@ from transplantqa.store.tables import JUDGEMENTS
 SLICE = ("run", "experiment=tiny", "debug=scripted", "retriever=bm25", "tracking=none", "model.abstention_share=0")
 
 
-@pytest.fixture
-def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ids of all requests made to the scripted model, in order."""
+@pytest.fixture(autouse=True)
+def _in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    made: list[str] = []
-    original = Scripted.generate
-
-    def counted(self: Scripted, requests: Any) -> Iterator[Completion]:
-        def noted() -> Iterator[Request]:
-            for request in requests:
-                made.append(request.id)
-                yield request
-
-        return original(self, noted())
-
-    monkeypatch.setattr(Scripted, "generate", counted)
-    return made
 
 
 def rows(table: str) -> Sequence[Mapping[str, Any]]:

@@ -1,7 +1,7 @@
 """The whole pipeline over a slice of the bundled sample, with replies made by rule."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,6 @@ import pytest
 
 from transplantqa.cli import main
 from transplantqa.errors import EXIT_FAILURES, EXIT_OK, ConfigError, InputError, ModelError, StoreError
-from transplantqa.models import Scripted
-from transplantqa.models.protocols import Completion, Request
 
 SLICE = ("experiment=tiny", "debug=scripted", "embedder=minilm", "retriever=bm25", "tracking=none")
 DOCUMENTS = ("kidney_center_a_combined", "kidney_center_b_post", "kidney_center_d_post")
@@ -21,24 +19,6 @@ DOCUMENTS = ("kidney_center_a_combined", "kidney_center_b_post", "kidney_center_
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ids of all requests made to the scripted model, in order."""
-    made: list[str] = []
-    original = Scripted.generate
-
-    def counted(self: Scripted, requests: Any) -> Iterator[Completion]:
-        def noted() -> Iterator[Request]:
-            for request in requests:
-                made.append(request.id)
-                yield request
-
-        return original(self, noted())
-
-    monkeypatch.setattr(Scripted, "generate", counted)
-    return made
 
 
 def run(*overrides: str) -> int:

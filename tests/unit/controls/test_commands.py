@@ -2,35 +2,14 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from transplantqa.cli import main
 from transplantqa.errors import EXIT_OK, ConfigError, InputError
-from transplantqa.models import Scripted
-from transplantqa.models.protocols import Completion, Request
 
 SLICE = ("experiment=tiny", "debug=scripted", "retriever=bm25", "tracking=none", "model.abstention_share=0.5")
-
-
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    made: list[str] = []
-    original = Scripted.generate
-
-    def counted(self: Scripted, requests: Any) -> Iterator[Completion]:
-        def noted() -> Iterator[Request]:
-            for request in requests:
-                made.append(request.id)
-                yield request
-
-        return original(self, noted())
-
-    monkeypatch.setattr(Scripted, "generate", counted)
-    return made
 
 
 @pytest.fixture(scope="module")
