@@ -17,8 +17,8 @@ _PRESENTATION = re.compile(
     "[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc\uff01-\uff5e\u0132\u0133\u01c4-\u01cc]+"
 )
 _SPACES = re.compile(r"[ \t\n\r\f\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u0085]+")
-_SPACE_IN_LINE = "[ \t\f\v\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
-_COLLAPSED = re.compile(f"{_SPACE_IN_LINE}{{2,}}|{_SPACE_IN_LINE.replace('[ ', '[')}")
+_WIDE_SPACES = "\t\f\v\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_COLLAPSED = re.compile(f"[ {_WIDE_SPACES}]{{2,}}|[{_WIDE_SPACES}]")
 _IGNORABLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff\ufffe\x00-\x08\x0e-\x1f\x7f]")
 _CHANGED = {
     "ligatures": _PRESENTATION,
@@ -66,6 +66,8 @@ def changed_characters(text: str, page: int) -> list[Removed]:
 
 
 def _collapsed_spaces(text: str, page: int) -> list[Removed]:
+    if "  " not in text and not any(space in text for space in _WIDE_SPACES):
+        return []
     places: dict[str, list[Span]] = {}
     for match in _COLLAPSED.finditer(text):
         places.setdefault(match.group(), []).append(match.span())

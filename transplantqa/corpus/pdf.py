@@ -277,8 +277,8 @@ def _lines(text: PageText | None, number: int, words: frozenset[str], removed: l
     fragments, notes = without_note_marks(fragments)
     for kind, pieces in (("doubled_fragments", doubled), ("note_marks", notes)):
         removed += [Removed(number, kind, plain(piece.text), "", merged(piece.places)) for piece in pieces]
-    for start, end in text.slanted:
-        removed.append(Removed(number, "slanted_words", plain(text.text[start:end]), "", ((start, end),)))
+    for kind, spans in (("slanted_words", text.slanted), ("doubled_objects", text.repeated)):
+        removed += [Removed(number, kind, plain(text.text[slice(*span)]), "", (span,)) for span in spans]
     return lines_of(reading_order(fragments), number, text.box, words)
 
 

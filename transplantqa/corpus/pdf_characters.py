@@ -7,7 +7,7 @@ rotated matrices need no care further on.
 import ctypes
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,23 +37,23 @@ class Style:
     base: float
 
 
-def _function(name: str, result: Handle, *arguments: Handle) -> Callable[..., Any]:
+def bound(name: str, result: Handle, *arguments: Handle) -> Callable[..., Any]:
     """Bind a PDFium function with plain integer handles: several times faster than typed pointers."""
     address = ctypes.cast(getattr(pdfium_c, name), ctypes.c_void_p).value
     return ctypes.PYFUNCTYPE(result, *arguments)(address or 0)
 
 
-_object_of = _function("FPDFText_GetTextObject", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
-_size_of = _function("FPDFText_GetFontSize", ctypes.c_double, ctypes.c_void_p, ctypes.c_int)
-_weight_of = _function("FPDFText_GetFontWeight", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
-_matrix_of = _function("FPDFText_GetMatrix", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
-_font_of = _function("FPDFTextObj_GetFont", ctypes.c_void_p, ctypes.c_void_p)
-_unmapped_at = _function("FPDFText_HasUnicodeMapError", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
-_mark_of = _function("FPDFPageObj_GetMarkedContentID", ctypes.c_int, ctypes.c_void_p)
-_mode_of = _function("FPDFTextObj_GetTextRenderMode", ctypes.c_int, ctypes.c_void_p)
-_box_of = _function("FPDFText_GetCharBox", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)
-_loose_box_of = _function("FPDFText_GetLooseCharBox", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
-_origin_of = _function("FPDFText_GetCharOrigin", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 2)
+_object_of = bound("FPDFText_GetTextObject", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+_size_of = bound("FPDFText_GetFontSize", ctypes.c_double, ctypes.c_void_p, ctypes.c_int)
+_weight_of = bound("FPDFText_GetFontWeight", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_matrix_of = bound("FPDFText_GetMatrix", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+_font_of = bound("FPDFTextObj_GetFont", ctypes.c_void_p, ctypes.c_void_p)
+_unmapped_at = bound("FPDFText_HasUnicodeMapError", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_mark_of = bound("FPDFPageObj_GetMarkedContentID", ctypes.c_int, ctypes.c_void_p)
+_mode_of = bound("FPDFTextObj_GetTextRenderMode", ctypes.c_int, ctypes.c_void_p)
+_box_of = bound("FPDFText_GetCharBox", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)
+_loose_box_of = bound("FPDFText_GetLooseCharBox", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+_origin_of = bound("FPDFText_GetCharOrigin", ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 2)
 
 
 class Characters:
@@ -80,6 +80,41 @@ class Characters:
         if len(text) == self.count:
             return text
         return "".join(_character(pdfium_c.FPDFText_GetUnicode(self.raw, i)) for i in range(self.count))
+
+    def styled(self) -> Collection[int | None]:
+        """Return the text objects whose style was asked for."""
+        return self._styles.keys()
+
+    def objects(self) -> set[int | None]:
+        """Return text objects that characters are of, found by leaps: nearly all, and often all."""
+        page, count = self.page, self.count
+        found: set[int | None] = set()
+        index = 0
+        while index < count:
+            own = _object_of(page, index)
+            found.add(own)
+            step = 4
+            while index + step < count and _object_of(page, index + step) == own:
+                index += step
+                step *= 2
+            end = min(index + step, count)
+            while end - index > 1:
+                middle = (index + end) // 2
+                if _object_of(page, middle) == own:
+                    index = middle
+                else:
+                    end = middle
+            index = end
+        return found
+
+    def owners(self) -> dict[int, Span]:
+        """Return every text object that characters are of, with the place of these."""
+        found: dict[int, Span] = {}
+        for index in range(self.count):
+            own = _object_of(self.page, index)
+            if own is not None:
+                found[own] = (found.get(own, (index, index))[0], index + 1)
+        return found
 
     def style(self, index: int) -> Style:
         """Return the style of the text object that the character at ``index`` belongs to."""

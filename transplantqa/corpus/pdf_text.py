@@ -10,6 +10,7 @@ from itertools import pairwise
 from operator import sub
 
 from transplantqa.corpus.pdf_characters import Characters, Handle, Span, Style
+from transplantqa.corpus.pdf_doubles import passed_over
 
 LINE_HYPHEN = "\ufffe"
 """What PDFium writes for a hyphen that only the end of a line called for."""
@@ -81,7 +82,8 @@ class PageText:
     ``text`` is what the file gives, in content order and untouched: the places of words are positions in it.
     ``slanted`` are the places of words left out for standing at a slant, ``odd`` counts control, private-use and
     replacement characters; ``unmapped_share`` is the share of a sample whose font doesn't say what letters they are.
-    ``ligatures`` are the places of letters that one glyph shows.
+    ``ligatures`` are the places of letters that one glyph shows, ``repeated`` those of text that is drawn again at the
+    same place, which PDFium reads once.
     """
 
     box: tuple[float, float, float, float]
@@ -92,6 +94,7 @@ class PageText:
     unmapped_share: float = 0.0
     odd: int = 0
     ligatures: tuple[Span, ...] = ()
+    repeated: tuple[Span, ...] = ()
 
 
 def without_doubles(fragments: Sequence[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
@@ -167,6 +170,7 @@ def read_page(page: Handle) -> PageText:
             fragments.extend(found)
         sample = range(0, characters.count, 1 + characters.count // SAMPLE)
         ligatures = [span for match in _LIGATURE.finditer(text) for span in characters.shared_glyphs(*match.span())]
+        repeated = passed_over(page, characters)
         unmapped = sum(map(characters.unmapped, sample)) / max(1, len(sample))
     finally:
         textpage.close()
@@ -179,6 +183,7 @@ def read_page(page: Handle) -> PageText:
         unmapped,
         len(_ODD.findall(text)),
         tuple(ligatures),
+        repeated,
     )
 
 

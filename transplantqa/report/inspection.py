@@ -15,6 +15,7 @@ REASONS_OF_REMOVAL: Mapping[str, str] = {
     "page_numbers": "page number: keeps its distance from the page's place in the file",
     "contents_lines": "table of contents: titles that end in page numbers",
     "doubled_fragments": "drawn twice at one place: a shadow or a second text layer",
+    "doubled_objects": "drawn again at the same place: PDFium reads it once",
     "note_marks": "note mark: a small raised number apart from its line",
     "slanted_words": "set at a slant: a watermark",
     "deletions": "deleted in the file's tracked changes",

@@ -45,7 +45,7 @@ def test_what_is_kept_and_what_is_taken_out_together_are_the_page(tmp_path: Path
     extraction = read_pdf(path, 100)
     kept = Counter(letters("".join(part.text for part in extraction.parts)))
     kept += Counter(letters("".join(part.heading for part in extraction.parts)))
-    out = [one.text for one in extraction.removed_texts if one.kind != "reordered_lines"]
+    out = [one.text for one in extraction.removed_texts if one.kind not in ("reordered_lines", "doubled_objects")]
     kept += Counter(letters("".join(out)))
     whole = Counter(letters("".join(extraction.page_texts)))
     assert whole - kept == Counter()
@@ -105,3 +105,15 @@ def test_lines_of_a_column_drawn_out_of_turn_are_listed_with_their_places(sheet)
     assert [one.text for one in moved] == [f"The right column holds its line number {n}." for n in range(8)]
     assert all(stands_where_it_says(extraction, one) for one in moved)
     assert extraction.parts[0].text.index("left") < extraction.parts[0].text.index("right")
+
+
+def test_text_that_pdfium_reads_once_though_it_is_drawn_twice_is_counted(sheet) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    for shift in (0, 0.4):
+        sheet.at(72 + shift, 700, "Drink two litres a day.")
+    sheet.at(72, 680, "Rest at night.")
+    sheet.at(200, 680, " ")
+    sheet.at(72, 660, "Rest at night.")
+    extraction = sheet.read()
+    (one,) = extraction.removed_texts
+    assert (one.kind, one.text, one.spans) == ("doubled_objects", "Drink two litres a day.", ((0, 23),))
+    assert extraction.parts[0].text.count("Rest at night.") == 2
