@@ -150,6 +150,7 @@ def git_oid(content: bytes) -> str:
 
 
 def commit_named(repository: Repository, revision: str) -> str:
+    """Return the commit a revision names, or answer that there is none."""
     found = repository.commit_of(revision)
     if found is None:
         raise HubError(404, "RevisionNotFound", "Invalid rev id")
@@ -157,6 +158,8 @@ def commit_named(repository: Repository, revision: str) -> str:
 
 
 def refs(repository: Repository) -> dict[str, Any]:
+    """Return a dataset's branches and tags as the Hub lists them."""
+
     def listed(kind: str, refs: Mapping[str, str]) -> list[dict[str, str]]:
         return [{"name": name, "ref": f"refs/{kind}/{name}", "targetCommit": commit} for name, commit in refs.items()]
 
@@ -164,11 +167,13 @@ def refs(repository: Repository) -> dict[str, Any]:
 
 
 def upload_mode(path: str, files: Mapping[str, File]) -> dict[str, Any]:
+    """Return how a file is to be sent: large ones by LFS."""
     mode = "lfs" if path.endswith(LFS_SUFFIX) else "regular"
     return {"path": path, "uploadMode": mode, "shouldIgnore": False, "oid": files[path].oid if path in files else None}
 
 
 def tree(files: Mapping[str, File], folder: str, *, recursive: bool) -> Iterator[dict[str, Any]]:
+    """Yield what a commit has under a folder, folders first."""
     prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
     below = sorted(path for path in files if path.startswith(prefix))
     if prefix and not below:
@@ -188,6 +193,7 @@ def _folder(path: str) -> dict[str, Any]:
 
 
 def path_info(files: Mapping[str, File], path: str) -> list[dict[str, Any]]:
+    """Return what a commit says of one path; nothing where it has none."""
     if path in files:
         return [files[path].entry(path)]
     return [_folder(path)] if any(name.startswith(f"{path}/") for name in files) else []

@@ -1,5 +1,6 @@
 """A release to the Hub and back, over HTTP, with the Hub's own clients, faults included."""
 
+import base64
 import json
 import time
 from pathlib import Path
@@ -17,6 +18,19 @@ REPO = "tester/audit"
 
 def _push(program: Any, release: Path, *more: str, **how: Any) -> Any:
     return program("push", f"repo={REPO}", f"folder={release}", *more, **how)
+
+
+def _offer(hub: Hub, release: Path) -> None:
+    """Put a release on the Hub without the program, as a push would have."""
+    lines: list[dict[str, Any]] = [{"key": "header", "value": {"summary": "offered"}}]
+    for path in (*listed_files(release), RECORD_FILE):
+        content = (release / path).read_bytes()
+        if path.endswith(".parquet"):
+            lines.append({"key": "lfsFile", "value": {"path": path, "oid": hub.keep(content)}})
+        else:
+            lines.append({"key": "file", "value": {"path": path, "content": base64.b64encode(content)}})
+    hub.create(REPO, private=True)
+    hub.commit(hub.repositories[REPO], "main", lines)
 
 
 def _uploads(hub: Hub) -> int:
@@ -113,8 +127,7 @@ def test_an_interrupted_push_goes_on_without_sending_files_again(program: Any, h
 def test_another_schema_is_refused_by_column_and_replaces_everything_when_meant(
     program: Any, hub: Hub, planted_release: Path, tmp_path: Path
 ) -> None:
-    older = _with_another_schema(planted_release, tmp_path / "older")
-    assert _push(program, older).returncode == 0
+    _offer(hub, _with_another_schema(planted_release, tmp_path / "older"))
     refused = _push(program, planted_release)
     assert refused.returncode == 2
     assert "answers: column text was large_string and is string" in refused.stderr
@@ -173,7 +186,7 @@ def test_a_taken_tag_and_a_public_dataset_are_refused_together(program: Any, hub
 def test_a_file_changed_on_the_hub_is_not_taken_for_the_release(
     program: Any, hub: Hub, planted_release: Path, tmp_path: Path
 ) -> None:
-    assert _push(program, planted_release).returncode == 0
+    _offer(hub, planted_release)
     repository = hub.repositories[REPO]
     head = repository.branches["main"]
     other = repository.commits[head]["manifests/deep.json"]
