@@ -68,11 +68,12 @@ def details_schema(topic_chars: int = 80) -> dict[str, Any]:
     return _object({"divergence_topic": _text(topic_chars), "significance": _words(*get_args(Significance))})
 
 
-def group_schema(size: int, reasoning_chars: int, topic_chars: int = 40) -> dict[str, Any]:
+def group_schema(size: int, reasoning_chars: int, topic_chars: int = 30) -> dict[str, Any]:
     """Return the JSON schema of a group's verdicts: one list a number from "1" on.
 
     A list holds the reasoning, where there is room for it, the label, and what that label has: topic and significance
-    of a conflict, which answer is silent for ABSENT. Lists, since names of fields would be written anew for every pair.
+    of a conflict, which answer is silent for ABSENT. Lists, since names of fields would be written anew for every pair;
+    labels in small letters, since those are fewer tokens.
 
     Args:
         size: verdicts.
@@ -80,10 +81,10 @@ def group_schema(size: int, reasoning_chars: int, topic_chars: int = 40) -> dict
         topic_chars: room for each topic.
     """
     before = [{"type": "string", "maxLength": reasoning_chars}] if reasoning_chars else []
-    agreement = [*before, _words("CONSISTENT", "COMPLEMENTARY")]
+    agreement = [*before, _words("consistent", "complementary")]
     details = (_text(topic_chars), _words(*get_args(Significance)))
-    conflict = [*before, _words("DIVERGENT", "CONTRADICTORY"), *details]
-    silence = [*before, _words("ABSENT"), _words(*get_args(Shown))]
+    conflict = [*before, _words("divergent", "contradictory"), *details]
+    silence = [*before, _words("absent"), _words(*get_args(Shown))]
     verdict = {"anyOf": [_list(agreement), _list(conflict), _list(silence)]}
     return _object({str(place): verdict for place in range(1, size + 1)})
 

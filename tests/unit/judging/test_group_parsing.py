@@ -10,7 +10,7 @@ BOTH = json.dumps({"1": A, "2": B})
 OK, BAD, CUT = Outcome.OK, Outcome.PARSE_FAILED, Outcome.OUTPUT_TRUNCATED
 
 
-LISTS = '{"1":["CONSISTENT"],"2":["They clash.","DIVERGENT","time","low"],"3":["ABSENT","second"]}'
+LISTS = '{"1":["consistent"],"2":["They clash.","DIVERGENT","time","low"],"3":["ABSENT","second"]}'
 
 
 def test_a_list_is_read_by_its_label_reasoning_before_it_and_details_after_it() -> None:
