@@ -27,7 +27,7 @@ Ocr = dict[str, Any] | None
 def read_document(path: Path, max_pages: int, ocr: Ocr = None) -> Extraction:
     """Read one document by the kind its name ends in; raises MemoryError when that is refused."""
     try:
-        if path.is_file() and path.stat().st_size == 0:
+        if path.stat().st_size == 0 and path.is_file():
             return Extraction(failure="empty file: it has 0 bytes")
         return _read(path, max_pages, ocr)
     except RecursionError:
