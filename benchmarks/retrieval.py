@@ -37,7 +37,7 @@ def measure(quick: bool) -> list[Figure]:
     parts = 17 if quick else 1
     return [
         *first_stage(DOCUMENTS // parts, QUESTIONS, parts),
-        *bm25_peers(documents=1 if quick else 12, questions=QUESTIONS),
+        *bm25_peers(2 if quick else 12, QUESTIONS, ["rank_bm25"] if quick else ["rank_bm25", "bm25s_numba"]),
         *embedding_throughput(texts=4 if quick else 96, turns=2 if quick else 5),
         *growth(8 if quick else 4 * DOCUMENTS // 8, 64 if quick else 256),
         *share_of_retrieval(["limit.documents=1", "limit.questions=4"] if quick else []),
