@@ -63,7 +63,7 @@ def cosines(questions: Vectors, passages: Vectors) -> NDArray[np.float64]:
 @cache
 def _linear_algebra() -> Any:
     """Return what limits the threads of the BLAS that NumPy uses; finding it takes milliseconds."""
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # noqa: PLC0415 - with scikit-learn
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # noqa: PLC0415
 
     return ThreadpoolController().select(user_api="blas")
 
