@@ -1,5 +1,6 @@
 """Figures: what is drawn of what there is, and that foreign text in them stays text."""
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,12 @@ def test_tables_of_findings_are_csv_and_no_cell_is_a_formula(write_run: Any, tmp
     assert written["themes.csv"] == 'theme,paraphrases\n\'=1+1,x; y\n"a, b",\n'
     assert written["prediction.csv"] == "feature\n"
     assert "answers.csv" not in written
+
+
+@pytest.mark.parametrize("text", ["-1+1", "@SUM(1)", "\t=1", "\n=1", "\uff1d1+1", "\uff20SUM(1)"])
+def test_no_beginning_of_a_formula_stands_first(write_run: Any, tmp_path: Path, text: str) -> None:
+    run = write_run()
+    pq.write_table(pa.table({"theme": [text]}), run.path / "themes.parquet")
+    write_spreadsheets(run, tmp_path / "csv")
+    with (tmp_path / "csv" / "themes.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [["theme"], [f"'{text}"]]
