@@ -9,8 +9,6 @@ from transplantqa.errors import InputError
 from transplantqa.report.summary import HEADLINES
 from transplantqa.store.run_folder import RunFolder
 
-MOST_CONTRASTS = 20
-"""Contrasts on one page; ours."""
 
 
 def contrasts_of(run: RunFolder) -> list[dict[str, Any]]:
@@ -42,7 +40,7 @@ def contrasts_of(run: RunFolder) -> list[dict[str, Any]]:
                 **_changed(record.get("facts") or {}),
             }
         )
-    return found[:MOST_CONTRASTS]
+    return found
 
 
 def _judged(record: Mapping[str, Any]) -> list[str]:
