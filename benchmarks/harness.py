@@ -61,7 +61,7 @@ def measure(quick: bool) -> list[Figure]:
         *scripted_overhead([1_000, 3_000] if quick else [5_000, 50_000]),
         *concurrency(sequential=2 if quick else 5, together=64 if quick else 640),
         *direct_overhead(calls=2 if quick else 16, sentences=2 if quick else 8),
-        *prefix_order_gain(cells(4, 10, sentences=14 if quick else 40), *((8, 2) if quick else (40, 10))),
+        *prefix_order_gain(cells(4, 10, sentences=14 if quick else 40), *((10, 2) if quick else (40, 10))),
         *plan_at_reference_size(documents=6 if quick else 102, questions=60 if quick else 1_115),
     ]
 
