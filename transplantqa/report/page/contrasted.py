@@ -10,7 +10,6 @@ from transplantqa.report.summary import HEADLINES
 from transplantqa.store.run_folder import RunFolder
 
 
-
 def contrasts_of(run: RunFolder) -> list[dict[str, Any]]:
     """Return the contrasts under the same artifacts folder that this run is a side of, by id."""
     found = []
