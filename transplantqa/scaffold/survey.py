@@ -16,6 +16,8 @@ TABLES = frozenset({".csv", ".tsv", ".jsonl", ".json", ".yaml", ".yml"})
 _HTML = frozenset({".html", ".htm", ".xhtml"})
 _PAGES_OF_ONE = 6
 """HTML files in one folder from which they are taken for pages of one document. Ours."""
+_LINKED = 3
+"""HTML files beside an index page, that included, from which their links are looked at. Ours."""
 _YEAR = re.compile(r"(?<!\d)(19[5-9]\d|20[0-4]\d)(?!\d)")
 
 
@@ -103,7 +105,7 @@ def folders_with_contents(paths: Iterable[str]) -> list[str]:
     return sorted(
         folder
         for folder, names in pages.items()
-        if len(names) >= _PAGES_OF_ONE and any(name.startswith("index") for name in names)
+        if len(names) >= _LINKED and any(name.startswith("index") for name in names)
     )
 
 
