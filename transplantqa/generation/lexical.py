@@ -18,15 +18,11 @@ STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 _COUNTING = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
+    "eighteen nineteen"
 )
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
 NUMBER_WORDS = {word: value for value, word in enumerate(_COUNTING.split())} | {
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "sixty": 60,
-    "ninety": 90,
-    "hundred": 100,
+    word: 10 * value for value, word in enumerate(_TENS.split(), start=2)
 }
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
@@ -57,7 +53,7 @@ def content_stems(text: str) -> list[str]:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Return the distinct numbers of ``text`` in plain decimal form, number words up to twenty included."""
+    """Return the distinct numbers of ``text`` in plain decimal form, number words included."""
     folded = normalise(text)
     digits = {_plain(match.group().replace(",", "")) for match in _NUMBER.finditer(folded)}
     return frozenset(digits | {str(NUMBER_WORDS[word]) for word in words(folded) if word in NUMBER_WORDS})

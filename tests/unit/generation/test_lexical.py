@@ -28,7 +28,13 @@ def test_splitting_into_sentences_loses_no_character_but_blanks(text: str) -> No
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("1,200 mg", {"1200"}), ("2.50 and two", {"2.5", "2"}), ("140/90", {"140", "90"}), ("none", set())],
+    [
+        ("1,200 mg", {"1200"}),
+        ("2.50 and two", {"2.5", "2"}),
+        ("140/90", {"140", "90"}),
+        ("seventy or eighty", {"70", "80"}),
+        ("none", set()),
+    ],
 )
 def test_numbers_are_read_in_plain_decimal_form(text: str, expected: set[str]) -> None:
     assert numbers(text) == expected
