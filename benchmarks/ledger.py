@@ -28,6 +28,8 @@ from transplantqa.store.tables import ANSWERS, JUDGEMENTS
 ANSWER_COUNT = 48_056
 COMPARISON_COUNT = 1_770_000
 ROWS_A_FLUSH = 64
+STRETCH = 20
+"""Batches that one way of appending gets in a row. Ours."""
 ROWS_A_PART = 50_000
 STORED_BYTES = 1_300_000_000
 """Ours: what 113,730 cells' evidence and answers and 1.77 million judgements take, compressed, and their copy."""
@@ -158,9 +160,22 @@ def random_hashes(count: int, generator: np.random.Generator) -> pa.Array:
 
 
 def overhead(root: Path, flushes: int) -> list[Figure]:
-    """Append the same rows through the ledger, to JSONL with an fsync a batch, and to a SQLite response cache."""
+    """Append the same rows through the ledger, to JSONL with an fsync a batch, and to a SQLite response cache.
+
+    Each in turn, so that the machine's moods hit all alike: a stretch of batches, as a stage appends them, and once
+    more a single batch at a time, each after the others have had the processor's caches and the disk.
+    """
     root.mkdir()
     batches = [[answer(number * ROWS_A_FLUSH + row) for row in range(ROWS_A_FLUSH)] for number in range(flushes)]
+    return [
+        *appended(root / "stretches", batches, STRETCH, Target("<=", 1)),
+        *appended(root / "singly", batches, 1, None),
+    ]
+
+
+def appended(root: Path, batches: list[list[dict[str, Any]]], stretch: int, target: Target | None) -> list[Figure]:
+    """Compare the three, each with ``stretch`` batches in a row when its turn comes."""
+    root.mkdir()
     peers: dict[str, Callable[[Path], Any]] = {
         "jsonl": jsonl_appender,
         "sqlite": sqlite_appender,
@@ -171,26 +186,28 @@ def overhead(root: Path, flushes: int) -> list[Figure]:
     openers = {name: contextmanager(opener)(root / name) for name, opener in peers.items()}
     appenders = {name: opener.__enter__() for name, opener in openers.items()}
     names = list(appenders)
-    for number, batch in enumerate(batches):  # in turn, each first as often, so that the machine's moods hit all alike
-        for name in (*names[number % 3 :], *names[: number % 3]):
+    for turn, start in enumerate(range(0, len(batches), stretch)):
+        for name in (*names[turn % 3 :], *names[: turn % 3]):
             append = appenders[name]
-            start, cpu_start = time.perf_counter(), time.process_time()
-            append(batch)
-            wall[name].append(time.perf_counter() - start)
-            cpu[name].append(time.process_time() - cpu_start)
+            for batch in batches[start : start + stretch]:
+                began, cpu_began = time.perf_counter(), time.process_time()
+                append(batch)
+                wall[name].append(time.perf_counter() - began)
+                cpu[name].append(time.process_time() - cpu_began)
     for opener in openers.values():
         opener.__exit__(None, None, None)
     medians = {name: float(np.median(values)) for name, values in wall.items()}
     means = {name: float(np.mean(values[1:])) for name, values in cpu.items()}  # its clock is coarse; imports apart
-    return [*compared("append_64", medians), *compared("append_64_cpu", means)]
+    prefix = "append_64" if stretch > 1 else "append_64_singly"
+    return [*compared(prefix, medians, target), *compared(f"{prefix}_cpu", means, target)]
 
 
-def compared(prefix: str, seconds: dict[str, float]) -> list[Figure]:
+def compared(prefix: str, seconds: dict[str, float], target: Target | None) -> list[Figure]:
     """Return each peer's time and the ledger's ratio to the others'."""
     ratios = {peer: seconds["ledger"] / seconds[peer] for peer in seconds if peer != "ledger"}
     return [
         *(figure(f"{prefix}_{name}", value * 1000, "ms") for name, value in seconds.items()),
-        *(figure(f"{prefix}_ledger_to_{peer}", ratio, "ratio", Target("<=", 1)) for peer, ratio in ratios.items()),
+        *(figure(f"{prefix}_ledger_to_{peer}", ratio, "ratio", target) for peer, ratio in ratios.items()),
     ]
 
 
