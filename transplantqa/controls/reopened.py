@@ -21,11 +21,10 @@ from transplantqa.records import (
     Question,
     Section,
     answer_from_row,
-    evidence_from_row,
     judgement_from_row,
 )
 from transplantqa.retrieval.protocols import Retriever, SourceDocument
-from transplantqa.stages import EVIDENCE_COLUMNS, CellKey, Readings, cell_groups, resolve, retrieve
+from transplantqa.stages import EVIDENCE_COLUMNS, CellKey, Readings, cell_groups, evidence_by_cell, resolve, retrieve
 from transplantqa.store import Unit, digest, text_sha256, units_table
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.store.tables import ANSWERS, JUDGEMENTS
@@ -76,9 +75,7 @@ class Reopened:
     @cached_property
     def evidence(self) -> dict[CellKey, Evidence]:
         """The run's evidence by cell, without candidates."""
-        rows = self.run.table("evidence", EVIDENCE_COLUMNS).to_pylist()
-        found = (evidence_from_row({**row, "candidates": [], "error": None}) for row in rows)
-        return {(one.question_id, one.document_id): one for one in found}
+        return evidence_by_cell(self.run.table("evidence", EVIDENCE_COLUMNS))
 
     def close(self) -> None:
         """Release the models' memory."""
@@ -112,9 +109,7 @@ def retrieve_again(
 ) -> dict[CellKey, Evidence]:
     """Find evidence for cells through the ledger."""
     ordered = sorted(cells, key=lambda cell: (cell[1], cell[0]))
-    rows = retrieve(shop, retriever, ordered, readings).rows(EVIDENCE_COLUMNS).to_pylist()
-    found = (evidence_from_row({**row, "candidates": [], "error": None}) for row in rows)
-    return {(one.question_id, one.document_id): one for one in found}
+    return evidence_by_cell(retrieve(shop, retriever, ordered, readings).rows(EVIDENCE_COLUMNS))
 
 
 def answer_again(

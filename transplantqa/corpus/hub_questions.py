@@ -82,8 +82,8 @@ class HubQuestions:
         return tuple(replace(question, groups=self._groups(question)) for question in found)
 
     def _groups(self, question: Question) -> tuple[str, ...]:
-        named = (self.group_names.get(name, name) for name in question.groups)
-        return tuple(dict.fromkeys(name for name in named if name is not None))
+        named = [self.group_names.get(name, name) for name in question.groups]
+        return () if None in named else tuple(dict.fromkeys(name for name in named if name is not None))
 
     def _fetch(self) -> Path:
         from transplantqa.hub.dataset import HubDataset  # noqa: PLC0415 - heavy

@@ -63,10 +63,10 @@ def test_questions_without_ids_are_named_by_their_text(tmp_path: Path) -> None:
 
 def test_groups_of_a_dataset_get_the_documents_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "data.csv"
-    path.write_text("id,text,groups\na,May I?,Kidney\nb,Who?,General\n", encoding="utf-8")
+    path.write_text("id,text,groups\na,May I?,Kidney\nb,Who?,General\nc,Why?,Kidney|General\n", encoding="utf-8")
     monkeypatch.setattr(HubQuestions, "_fetch", lambda _: path)
     source = HubQuestions(repo="owner/name", group_names={"Kidney": "kidney", "General": None})
-    assert [question.groups for question in source.load()] == [("kidney",), ()]
+    assert [question.groups for question in source.load()] == [("kidney",), (), ()]
 
 
 def test_columns_that_do_not_match_are_said_with_the_mapping_to_give(
