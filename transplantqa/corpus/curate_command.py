@@ -58,6 +58,8 @@ def curate_and_show(config: CurateConfig) -> Path:
     _print({**counts, **(proposal_counts(proposals.values()) if config.model is not None else {})})
     sys.stdout.write(f"Kept questions: {folder / 'questions.csv'}. Every decision: {folder / 'log.jsonl'}\n")
     sys.stdout.write("Flags name what may be personal data: look at each before the questions are shared.\n")
+    if not kept:
+        return folder
     sys.stdout.write(
         f"Proposals: {folder / 'review.csv'}. Fill in column accept (yes, text, topics, no, drop), then run\n"
         f"  transplantqa curate-questions accept={folder / 'review.csv'} out={folder}\n"
@@ -110,6 +112,9 @@ def _replies(
     known = _known(path)
     yield from ((name, (known[key], "")) for name, key in keys.items() if key in known)
     pending = [one for name, one in requests.items() if keys[name] not in known]
+    if pending and path.is_file() and not path.read_bytes().endswith(b"\n"):
+        with path.open("ab") as half:  # else the next reply would go on in the line that a kill left
+            half.write(b"\n")
     with stage_progress("propose", len(requests), len(requests) - len(pending)) as progress:
         for name, reply, failure in ask(model, pending):
             if not failure:
@@ -123,7 +128,7 @@ def _known(path: Path) -> dict[str, str]:
     """Return the replies of earlier runs by key; a half line left by a kill is passed over."""
     known: dict[str, str] = {}
     if path.is_file():
-        for line in path.read_text(encoding="utf-8").split("\n"):
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 row = json.loads(line)
                 known[row["key"]] = row["reply"]

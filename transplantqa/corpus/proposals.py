@@ -79,6 +79,8 @@ def read_reply(question: Question, reply: str, topics: Sequence[str], limits: Li
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "reply"
         return Proposal(question.question_id, failure=f"parse_failed: {where}: {first['msg']}")
+    except (ValueError, RecursionError) as error:  # nested too deep, or a number of thousands of digits
+        return Proposal(question.question_id, failure=f"parse_failed: not JSON ({type(error).__name__})")
     text, topic, subtopic = plain(checked.rephrased), plain(checked.topic), plain(checked.subtopic)
     doubts = []
     if key_words(text) == key_words(question.text):

@@ -21,6 +21,9 @@ _NAMED_DELIMITER = re.compile(r"sep=([,;\t])(?=\n)")
 Value = Any
 """What JSON or YAML can hold."""
 
+_UNREADABLE = object()
+"""Stands for a value that isn't valid; ``None`` is a valid one."""
+
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
@@ -108,6 +111,11 @@ def _load(path: Path, what: str) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
+        if encoding.startswith("utf-16"):
+            raise InputError(
+                f"{path.name}: not UTF-16 text after byte {error.start:,}; was the file cut short?\n"
+                "Save it again as UTF-8."
+            ) from None
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"{path.name}, line {line}: not UTF-8 text (byte 0x{data[error.start]:02x}); "
@@ -168,7 +176,8 @@ def _csv_rows(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
 
 
 def _check_header(header: Sequence[str], line: int, problems: Problems) -> None:
-    for name in sorted({name for name in header if name and header.count(name) > 1}):
+    folded = [name.casefold() for name in header]
+    for name in sorted({name for name in folded if name and folded.count(name) > 1}):
         problems.add(line, f'the header names column "{name}" more than once.', "Give each column its own name.")
     if "" in header:
         problems.add(line, "the header has a column without a name.", "Name it, or take the column out.")
@@ -179,7 +188,7 @@ def _json_lines(text: str, problems: Problems) -> Iterator[TableRow]:
         if not line.strip():
             continue
         value = _json(line, number, problems)
-        if value is not None:
+        if value is not _UNREADABLE:
             yield from _record(value, number, problems)
 
 
@@ -187,12 +196,14 @@ def _json_list(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
     value = _json(text, 0, problems)
     if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), list):
         value = next(iter(value.values()))
-    if value is not None and not isinstance(value, list):
+    if value is _UNREADABLE:
+        return
+    if not isinstance(value, list):
         problems.add(
             0, f"a JSON list of {what} is expected.", "Put the objects between [ and ], or use .jsonl with one a line."
         )
         return
-    for number, item in enumerate(value or [], start=1):
+    for number, item in enumerate(value, start=1):
         yield from _record(item, number, problems)
 
 
@@ -200,6 +211,7 @@ def _yaml_list(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
     import yaml  # noqa: PLC0415 - only for YAML manifests
 
     try:
+        twice = _key_given_twice(yaml.compose(text, Loader=yaml.BaseLoader))
         value = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes nothing but text, lists and maps
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -210,6 +222,8 @@ def _yaml_list(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
             "Mend that line; check its indents.",
         )
         return
+    if twice is not None:
+        problems.add(0, f'"{twice[0]}" is given twice in one entry (line {twice[1]}).', "Keep one of them.")
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
     if not isinstance(value, list):
@@ -217,6 +231,24 @@ def _yaml_list(text: str, problems: Problems, what: str) -> Iterator[TableRow]:
         return
     for number, item in enumerate(value, start=1):
         yield from _record(item, number, problems)
+
+
+def _key_given_twice(node: Any) -> tuple[str, int] | None:
+    """Return a key that some mapping of a composed YAML document has twice, and its line; YAML keeps the last."""
+    waiting = [node]
+    visited: set[int] = set()  # an alias may lead back to where it stands
+    while waiting:
+        node = waiting.pop()
+        if isinstance(getattr(node, "value", None), list) and id(node) not in visited:
+            visited.add(id(node))
+            pairs = [item for item in node.value if isinstance(item, tuple)]
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if str(key.value) in seen:
+                    return str(key.value), key.start_mark.line + 1
+                seen.add(str(key.value))
+            waiting += [value for _, value in pairs] if pairs else node.value
+    return None
 
 
 def _record(value: Value, number: int, problems: Problems) -> Iterator[TableRow]:
@@ -236,7 +268,7 @@ def _json(text: str, number: int, problems: Problems) -> Value:
         )
     except (ValueError, RecursionError) as error:
         problems.add(number, f"not valid JSON: {error}.", "Mend or take out this line.")
-    return None
+    return _UNREADABLE
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -299,13 +331,17 @@ def text_value(row: TableRow, column: str | None, problems: Problems) -> str:
         )
         return ""
     text = str(value).strip()
+    _check_text(text, row, column, problems)
+    return text
+
+
+def _check_text(text: str, row: TableRow, column: str | None, problems: Problems) -> None:
     if _CONTROL.search(text) or any("\ud800" <= c <= "\udfff" for c in text):
         problems.add(
             row.line,
             f'"{column}" has characters that are no text (control characters or half a character).',
             "Take them out, or save the file again as UTF-8 text.",
         )
-    return text
 
 
 def list_value(row: TableRow, column: str | None, problems: Problems, separator: str = "|") -> tuple[str, ...]:
@@ -316,6 +352,7 @@ def list_value(row: TableRow, column: str | None, problems: Problems, separator:
         for item in value:
             if isinstance(item, str | int) and not isinstance(item, bool):
                 parts.append(str(item))
+                _check_text(parts[-1], row, column, problems)
             else:
                 problems.add(row.line, f'"{column}" must be a list of texts, not of {type(item).__name__}.')
     else:

@@ -102,3 +102,23 @@ def test_candidates_none_of_which_is_kept_can_be_curated_again(raw: Path) -> Non
     raw.write_text("id,text\nb,Thanks\n", encoding="utf-8")
     for _ in range(2):
         assert main(["curate-questions", str(raw), "out=set", "model=none"]) == 0
+
+
+def test_with_no_question_kept_no_review_is_promised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("raw.csv").write_text("id,text\nb,Thanks\n", encoding="utf-8")
+    assert main(["curate-questions", "raw.csv", "out=set", "model=none"]) == 0
+    assert "review.csv" not in capsys.readouterr().out
+
+
+def test_a_half_line_left_by_a_kill_costs_its_own_reply_alone(raw: Path) -> None:
+    command = ["curate-questions", str(raw), "out=set", "model=scripted", *replies(REPLY)]
+    assert main(command) == 0
+    path = Path("set/replies.jsonl")
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole[:-20], encoding="utf-8")
+    assert main(command) == 0
+    keys = [json.loads(line)["key"] for line in path.read_text(encoding="utf-8").split("\n") if line.endswith("}")]
+    assert sorted(keys) == sorted(json.loads(line)["key"] for line in whole.split("\n")[:-1])

@@ -135,6 +135,7 @@ def test_a_selected_document_that_is_not_covered_is_refused(tmp_path: Path) -> N
         ("beta: {", "alpha: {", 'key "alpha" is given twice'),
         ("    cells:", "    cell:", "questions.dose.cell"),
         ("documents: [", "documents: ]", "not valid YAML"),
+        ("beta: {", "? [beta, gamma]\n    : {", "not valid YAML"),
     ],
 )
 def test_a_mistake_is_refused_with_its_place(tmp_path: Path, found: str, replacement: str, message: str) -> None:

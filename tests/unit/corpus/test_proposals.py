@@ -31,8 +31,22 @@ def test_a_reply_of_the_schema_is_a_proposal() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Sure!", reply()[:-5], "[]", reply(topic=None), reply(more=1), reply(topic="x" * 61), '{"rephrased": "Why?"}'],
-    ids=["empty", "prose", "half", "list", "null", "another field", "too long", "fields missing"],
+    [
+        *("", "Sure!", reply()[:-5], "[]", reply(topic=None), reply(more=1), reply(topic="x" * 61)),
+        *('{"rephrased": "Why?"}', "[" * 5000, "9" * 5000),
+    ],
+    ids=[
+        "empty",
+        "prose",
+        "half",
+        "list",
+        "null",
+        "another field",
+        "too long",
+        "fields missing",
+        "deep",
+        "long number",
+    ],
 )
 def test_what_is_not_of_the_schema_is_a_failure_with_its_reason(text: str) -> None:
     found = read(text)
