@@ -19,6 +19,9 @@ STAGE_COMPONENTS: Mapping[str, str] = {
 """Stage to the component whose method its fingerprint is."""
 
 RETRIEVER, JUDGE = STAGE_COMPONENTS["retrieve"], STAGE_COMPONENTS["compare"]
+PRESCREEN = "pre-screen"
+"""Decides pairs before the judge; no stage's fingerprint has it, since it costs no call to apply another."""
+
 LONGEST_VALUE = 120
 """Characters of a value that a difference shows."""
 
@@ -28,7 +31,7 @@ class Components:
     """What differs between two systems.
 
     Attributes:
-        differing: the components that differ, in the order of the stages.
+        differing: the components that differ, in the order of the stages, the pre-screen before the judge.
         details: component to what differs in it, in lines of ``path: baseline / candidate``.
     """
 
@@ -53,16 +56,41 @@ class Components:
 
 
 def components(baseline: RunFolder, candidate: RunFolder) -> Components:
-    """Tell which components differ by the fingerprints of their methods.
+    """Tell which components differ: by the fingerprints of their methods, and by how pairs came to be decided.
 
-    What differs in them is read from the ledgers' ``method.json``; where one is gone, from the configurations.
+    What differs in a method is read from the ledgers' ``method.json``; where one is gone, from the configurations.
     """
     first, second = (run.section("fingerprints") for run in (baseline, candidate))
-    differing = {stage: name for stage, name in STAGE_COMPONENTS.items() if first.get(stage) != second.get(stage)}
-    return Components(
-        tuple(differing.values()),
-        {name: tuple(_details(stage, baseline, candidate)) for stage, name in differing.items()},
+    found = {
+        name: _details(stage, baseline, candidate)
+        for stage, name in STAGE_COMPONENTS.items()
+        if first.get(stage) != second.get(stage)
+    }
+    prescreen, policy = _decided_otherwise(baseline, candidate)
+    if prescreen:
+        found[PRESCREEN] = prescreen
+    if policy:
+        found[JUDGE] = [*found.get(JUDGE, ()), *policy]
+    ordered = [name for name in (*STAGE_COMPONENTS.values(), PRESCREEN) if name in found]
+    ordered.sort(key=lambda name: name == JUDGE)
+    return Components(tuple(ordered), {name: tuple(found[name]) for name in ordered})
+
+
+def _decided_otherwise(*runs: RunFolder) -> tuple[list[str], list[str]]:
+    """Return what differs in the pre-screens, and in what is done where a pair's two orders disagree."""
+    recorded = [run.section("extra").get("judging") or {} for run in runs]
+    facts = recorded if all(recorded) else [_configured_judging(run) for run in runs]
+    prescreen, policy = (
+        [_cut(str(difference)) for difference in explain(*({name: one.get(name)} for one in facts))]
+        for name in ("prescreen", "disagreement")
     )
+    return prescreen, policy
+
+
+def _configured_judging(run: RunFolder) -> dict[str, Any]:
+    """Return the same facts from the configuration, which is all that a pulled run has."""
+    judge = run.config.get("judge") or {}
+    return redact({"prescreen": run.config.get("prescreen"), "disagreement": judge.get("disagreement")})
 
 
 def require_same_judge(found: Components) -> None:
@@ -71,8 +99,9 @@ def require_same_judge(found: Components) -> None:
     Raises:
         ConfigError: with what differs between the judges, and the way to go on.
     """
-    if JUDGE in found.differing:
-        lines = [f"  {line}" for line in found.details[JUDGE]]
+    judging = [name for name in (PRESCREEN, JUDGE) if name in found.differing]
+    if judging:
+        lines = [f"  {line}" for name in judging for line in found.details[name]]
         raise ConfigError(
             "\n".join(
                 [

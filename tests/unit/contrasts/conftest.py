@@ -18,7 +18,13 @@ SAME = {"ingest": "i" * 64, "retrieve": "r" * 64, "generate": "g" * 64, "compare
 def make_run(tmp_path: Path) -> RunMaker:
     """Writes a run of the given tables under ``artifacts/runs``; stages named have another method."""
 
-    def write(name: str, tables: AuditTables, fingerprints: Mapping[str, str] | None = None) -> RunFolder:
+    def write(
+        name: str,
+        tables: AuditTables,
+        fingerprints: Mapping[str, str] | None = None,
+        judging: Mapping[str, object] | None = None,
+        config: Mapping[str, object] | None = None,
+    ) -> RunFolder:
         path = tmp_path / "artifacts" / "runs" / name
         path.mkdir(parents=True)
         for table in ("documents", "questions", "answers", "comparisons"):
@@ -27,7 +33,8 @@ def make_run(tmp_path: Path) -> RunMaker:
             "run_id": name,
             "system": f"system_{name}",
             "created": "2026-01-01T00:00:00+00:00",
-            "config": {},
+            "config": config or {},
+            "extra": {} if judging is None else {"judging": judging},
             "fingerprints": {**SAME, **(fingerprints or {})},
             "plan_sha256": "p" * 64,
         }

@@ -80,6 +80,44 @@ def test_a_change_is_the_retrievers_only_when_it_alone_differs(
     assert said in components(*runs).attribution()
 
 
+RULE = {"prescreen": {"prescreen": "rule", "identical": "judge"}, "disagreement": "a_first"}
+
+
+@pytest.mark.parametrize(
+    ("judging", "said", "detail"),
+    [
+        (
+            RULE | {"disagreement": "milder"},
+            "Retriever and judge differ",
+            ("judge", 'disagreement: "a_first" / "milder"'),
+        ),
+        (
+            RULE | {"prescreen": {"prescreen": "rule", "identical": "consistent"}},
+            "Retriever and pre-screen differ",
+            ("pre-screen", 'prescreen.identical: "judge" / "consistent"'),
+        ),
+        (dict(RULE), "The retriever alone differs", None),
+    ],
+)
+def test_how_pairs_are_decided_is_a_difference_though_no_fingerprint_has_it(
+    make_run: Any, judging: dict[str, object], said: str, detail: tuple[str, str] | None
+) -> None:
+    runs = (make_run("old", BEFORE, judging=RULE), make_run("new", AFTER, {"retrieve": "other"}, judging))
+    found = components(*runs)
+    assert said in found.attribution()
+    assert contrast() == (ConfigError.exit_code if detail else 0)
+    if detail:
+        assert found.details[detail[0]] == (detail[1],)
+
+
+def test_of_a_pulled_run_the_configuration_says_how_pairs_were_decided(make_run: Any) -> None:
+    configs: list[dict[str, object]] = [
+        {"prescreen": None, "judge": {"disagreement": way}} for way in ("a_first", "milder")
+    ]
+    runs = (make_run("old", BEFORE, judging=RULE, config=configs[0]), make_run("new", AFTER, config=configs[1]))
+    assert components(*runs).details == {"judge": ('disagreement: "a_first" / "milder"',)}
+
+
 def test_what_differs_in_a_component_is_named_from_its_methods(make_run: Any, tmp_path: Path) -> None:
     runs = (make_run("old", BEFORE), make_run("new", AFTER, {"retrieve": "other"}))
     for fingerprint, top_k in (("r" * 64, 3), ("other", 5)):
