@@ -65,7 +65,7 @@ class Groups:
         order = np.lexsort((self.places, self.numbers))
         inputs: list[str] = [""] * len(own)
         bounds = np.flatnonzero(np.diff(self.numbers[order], prepend=0))
-        for start, end in zip(bounds, np.append(bounds[1:], len(own)), strict=True):
+        for start, end in zip(bounds, np.append(bounds, len(own))[1:], strict=True):
             members = order[start:end].tolist()
             made_from = "\n".join(own[row] for row in members)
             for place, row in enumerate(members, start=1):

@@ -51,7 +51,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class _Item:
-    """One comparison: rows where both sides have a label, both sides' codes there, and which subset of them counts."""
+    """One comparison: rows where both sides have a label, both sides' codes and the question there, and which count."""
 
     between: str
     reference: str
@@ -59,7 +59,12 @@ class _Item:
     rows: Codes
     first: Codes
     second: Codes
+    clusters: Codes
     kept: Mask
+
+    def questions(self, among: Mask | None = None) -> int:
+        """Return of how many questions the pairs are that count, or those of them in a mask."""
+        return len(np.unique(self.clusters[self.kept if among is None else self.kept & among]))
 
 
 def agreement(ratings: Ratings, bootstrap: Bootstrap) -> list[Figure]:
@@ -122,7 +127,7 @@ def _items(ratings: Ratings) -> Iterator[_Item]:
         rows = np.flatnonzero((first >= 0) & (second >= 0))
         for pairs in _subsets(ratings):
             kept = _kept(ratings, pairs, rows, np.stack([first[rows], second[rows]], axis=1))
-            yield _Item(between, reference, pairs, rows, first[rows], second[rows], kept)
+            yield _Item(between, reference, pairs, rows, first[rows], second[rows], ratings.clusters[rows], kept)
 
 
 def _reference(people: Consensus, ratings: Ratings, reference: str) -> Codes:
@@ -145,9 +150,7 @@ def _kept(ratings: Ratings, pairs: Subset, rows: Codes, said: Codes) -> Mask:
 def _tally(item: _Item, ratings: Ratings, drawn: FloatArray) -> Tally:
     size = len(ratings.scale)
     cells = np.where(item.kept, item.first * size + item.second, size * size)
-    return Tally.of(
-        cells, size * size, ratings.strata[item.rows], ratings.clusters[item.rows], ratings.population, drawn
-    )
+    return Tally.of(cells, size * size, ratings.strata[item.rows], item.clusters, ratings.population, drawn)
 
 
 def _figures(item: _Item, weighting: str, tally: Tally, scale: Sequence[str], bootstrap: Bootstrap) -> Iterator[Figure]:
@@ -159,16 +162,18 @@ def _figures(item: _Item, weighting: str, tally: Tally, scale: Sequence[str], bo
     total = round(counted.sum())
     for name, value in points.scalars(matrix).items():
         low, high = interval(
-            value, matrices.SCALARS[name](replicates), total if name in matrices.SHARES else None, bootstrap
+            value, matrices.SCALARS[name](replicates), item.questions() if name in matrices.SHARES else None, bootstrap
         )
         undefined = None if value is not None else points.reason(name, matrix)
         yield Figure(*facts, name, None, value, total, low, high, undefined)
     spread = {name: measure(replicates) for name, measure in matrices.PER_LABEL.items()}
     support = {"precision": counted.sum(axis=0), "recall": counted.sum(axis=1), "f1": counted.sum(axis=1)}
+    whose = {"precision": item.second, "recall": item.first}
     for name, values in points.per_label(matrix).items():
         for place, value in enumerate(values):
             n = round(support[name][place])
-            low, high = interval(value, spread[name][:, place], n if name in matrices.SHARES else None, bootstrap)
+            questions = item.questions(whose[name] == place) if name in matrices.SHARES else None
+            low, high = interval(value, spread[name][:, place], questions, bootstrap)
             undefined = None if value is not None else points.reason(name, matrix, place)
             yield Figure(*facts, name, scale[place], value, n, low, high, undefined)
 
@@ -183,7 +188,7 @@ def _many(ratings: Ratings, pairs: Subset, drawn: FloatArray, bootstrap: Bootstr
     outside = np.setdiff1d(np.arange(len(rows)), kept)
     at = rows[np.concatenate([kept[places], outside])]
     cells = np.concatenate([cells, np.full(len(outside), size * size)])
-    weights = np.concatenate([weights, np.ones(len(outside))])
+    weights = np.concatenate([weights, (labels[outside] >= 0).sum(axis=1)])
     tally = Tally.of(cells, size * size, ratings.strata[at], ratings.clusters[at], ratings.population, drawn, weights)
     for weighting in (DRAWN, POPULATION):
         matrix = tally.point(weighting).reshape(size, size)

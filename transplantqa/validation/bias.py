@@ -59,8 +59,11 @@ def bias(assessed: Assessed, institutions: Mapping[str, str], bootstrap: Bootstr
         for member in sorted({name for names in members for name in names}):
             chosen = np.array([member in names for names in members], dtype=np.bool_)
             times = drawn[clusters[chosen]]
-            n = int(chosen.sum())
-            agreement, more = _mean(equal[chosen], times, n, bootstrap), _mean(excess[chosen], times, None, bootstrap)
+            n, questions = int(chosen.sum()), len(np.unique(clusters[chosen]))
+            agreement, more = (
+                _mean(equal[chosen], times, questions, bootstrap),
+                _mean(excess[chosen], times, None, bootstrap),
+            )
             found.append(BiasFigure(facet, member, n, *agreement, *more))
     return found
 
@@ -77,10 +80,10 @@ def _facets(
 
 
 def _mean(
-    values: FloatArray, times: FloatArray, share_of: int | None, bootstrap: Bootstrap
+    values: FloatArray, times: FloatArray, share_over: int | None, bootstrap: Bootstrap
 ) -> tuple[float | None, float | None, float | None]:
     value = float(values.mean()) if len(values) else None
     counted = times.sum(axis=0)
     replicates = np.where(counted > 0, values @ times / np.where(counted > 0, counted, 1.0), np.nan)
-    low, high = interval(value, replicates, share_of, bootstrap)
+    low, high = interval(value, replicates, share_over, bootstrap)
     return value, low, high

@@ -114,33 +114,33 @@ class Tally:
 
 
 def interval(
-    value: float | None, replicates: FloatArray, share_of: int | None, bootstrap: Bootstrap
+    value: float | None, replicates: FloatArray, share_over: int | None, bootstrap: Bootstrap
 ) -> tuple[float | None, float | None]:
     """Return a percentile interval around a value.
 
-    Where resampling can't vary (all pairs agree, or none does) a share has the exact one-sided binomial bound, and
-    any other figure has no interval.
+    Where resampling can't vary (all pairs agree, or none does) a share has the exact one-sided binomial bound over its
+    questions, as ``analysis.intervals`` has, and any other figure has no interval.
 
     Args:
         value: the figure; None has no interval.
         replicates: (replicates,), NaN where undefined.
-        share_of: the pairs a share is of; None for figures that aren't shares.
+        share_over: the questions that a share's pairs are of; None for figures that aren't shares.
         bootstrap: replicates and confidence.
     """
     defined = replicates[np.isfinite(replicates)]
     if value is None or not bootstrap.replicates or len(defined) < LEAST_DEFINED * bootstrap.replicates:
         return None, None
     if np.ptp(defined) < 1e-12:
-        return _one_sided(value, share_of, bootstrap.confidence)
+        return _one_sided(value, share_over, bootstrap.confidence)
     tail = (1.0 - bootstrap.confidence) / 2.0
     low, high = np.quantile(defined, [tail, 1.0 - tail])
     return float(low), float(high)
 
 
-def _one_sided(value: float, share_of: int | None, confidence: float) -> tuple[float | None, float | None]:
-    if not share_of:
+def _one_sided(value: float, share_over: int | None, confidence: float) -> tuple[float | None, float | None]:
+    if not share_over:
         return None, None
-    reach = 1.0 - (1.0 - confidence) ** (1.0 / share_of)
+    reach = 1.0 - (1.0 - confidence) ** (1.0 / share_over)
     if value <= 1e-9:
         return 0.0, reach
     return (1.0 - reach, 1.0) if value >= 1.0 - 1e-9 else (None, None)

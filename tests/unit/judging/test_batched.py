@@ -120,3 +120,8 @@ def test_the_inputs_of_a_verdict_name_its_whole_group_and_no_other() -> None:
     numbers = Groups(before, 2).numbers
     assert [old != new for old, new in zip(*made, strict=True)] == (numbers == numbers[0]).tolist()
     assert len(set(made[0])) == len(made[0])
+
+
+def test_a_plan_without_pairs_has_no_groups() -> None:
+    groups = Groups(plan(6).slice(0, 0), 3)
+    assert (len(groups.with_inputs()), groups.numbers.tolist()) == (0, [])

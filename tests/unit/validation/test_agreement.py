@@ -116,6 +116,28 @@ def test_complete_agreement_has_the_exact_one_sided_bound_and_kappa_no_interval(
     assert (kappa.value, kappa.low, kappa.high) == (1.0, None, None)
 
 
+def test_the_one_sided_bound_counts_questions_and_not_their_pairs(rated: Rated) -> None:
+    figures = agreement(rated([1, 2] * 20, [1, 2] * 20, clusters=np.repeat(np.arange(8), 5)), QUICK)
+    assert find(figures, "raw", between="judge~r1").low == pytest.approx(0.05 ** (1 / 8))
+    # pairs that the judge called 1 are of all 8 questions, 20 pairs of them
+    found = find(figures, "precision", between="judge~r1", label="CONSISTENT")
+    assert found.n == 20
+    assert found.low == pytest.approx(0.05 ** (1 / 8))
+
+
+def test_alpha_of_all_is_that_of_the_two_there_are_however_weighted_and_whatever_is_left_out(rated: Rated) -> None:
+    generator = np.random.default_rng(3)
+    labels = generator.integers(0, 5, (80, 2))
+    labels[:50, 1] = labels[:50, 0]
+    ratings = rated(labels, labels[:, 0], population=np.array([60.0, 10.0, 5.0, 20.0, 5.0]), absent=0)
+    figures = agreement(ratings, NO_INTERVALS)
+    for pairs in ("all", "without_absent"):
+        for weighting in ("drawn", "population"):
+            facts = {"pairs": pairs, "weighting": weighting}
+            two = find(figures, "alpha", between="r1~r2", **facts).value
+            assert find(figures, "alpha", between="people", **facts).value == pytest.approx(two)
+
+
 def test_equal_seeds_give_equal_figures_and_another_seed_other_intervals(paper_ratings: Ratings) -> None:
     first, again = agreement(paper_ratings, QUICK), agreement(paper_ratings, QUICK)
     assert first == again
