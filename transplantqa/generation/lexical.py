@@ -26,7 +26,7 @@ NUMBER_WORDS = {word: value for value, word in enumerate(_COUNTING.split())} | {
 }
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])\.\d+|\d+(?:\.\d+)?")
 _BULLET = re.compile(r"^\s*(?:[-*•▪◦\u2013—]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”\u2019)\]]*\s+(?=[\"'“\u2018(\[]?[A-Z0-9])")
 _ABBREVIATION = re.compile(r"(?:^|[\s(\"'])(?:Dr|Mr|Mrs|Ms|St|No|vs|e\.g|i\.e|etc|approx|Fig|p|pp|a\.m|p\.m)\.$")

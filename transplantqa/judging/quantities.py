@@ -1,6 +1,7 @@
 """Numbers with units in a text, in common units: durations, frequencies, volumes, doses, temperatures and more."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from transplantqa.generation.lexical import NUMBER_WORDS, content_stems, normalise, sentences
@@ -70,6 +71,13 @@ _SINGLE = re.compile(
 _ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)})\s+(day|week|month|year)\b")
 _COUNTED = re.compile(rf"\b(day|week|month|year)\s+({_NUMBER})(?![\w-])")
+_VULGAR = re.compile("[\u00bc-\u00be\u2150-\u215e]")
+"""Fractions of one character, which folding would join with a number before them."""
+_FRACTION = re.compile(
+    r"(?<![\w.,/\u2044])(?:(?P<whole>\d{1,2})(?:\s+(?:and\s+)?|-))?(?P<above>[1-9])\s?[/\u2044]\s?(?P<below>[2-9]|[1-9]\d)"
+    r"(?![\w/\u2044])"
+)
+_BARE_DECIMAL = re.compile(r"(?<![\w.])(?=\.\d)")
 _FOREVER = re.compile(
     r"\b(?:for life|lifelong|life-long|forever|as long as you live|rest of your life|permanently|never again)\b"
 )
@@ -95,7 +103,18 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """Return the quantities of ``text`` in order of sentence; a frequency's parts are not durations as well."""
-    return [found for sentence in sentences(text) for found in _in_sentence(normalise(sentence))]
+    return [found for sentence in sentences(text) for found in _in_sentence(_decimal(sentence))]
+
+
+def _decimal(sentence: str) -> str:
+    """Fold a sentence, its fractions and bare decimals ("1½", "1 1/2", ".5") written as decimals."""
+    apart = _VULGAR.sub(lambda match: f" {unicodedata.normalize('NFKC', match.group())}", sentence)
+    return _FRACTION.sub(_value_of_fraction, _BARE_DECIMAL.sub("0", normalise(apart)))
+
+
+def _value_of_fraction(match: re.Match[str]) -> str:
+    value = int(match["whole"] or 0) + int(match["above"]) / int(match["below"])
+    return f"{value:.4g}"
 
 
 def _in_sentence(sentence: str) -> list[Quantity]:

@@ -19,7 +19,7 @@ from transplantqa.judging.quantities import Quantity, quantities
 from transplantqa.models.protocols import Identity
 from transplantqa.records import CONFLICT_LABELS, Judgement, Label, Outcome, Significance
 
-METHOD = "rules-3"
+METHOD = "rules-4"
 LEAST_SHARED = 2
 """Content stems two sentences must share before their polarity is compared. Ours."""
 
