@@ -5,8 +5,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from transplantqa.formulas import harmless
 from transplantqa.store.atomic import write_atomically
-from transplantqa.validation.items import harmless
 
 MARK = b"\xef\xbb\xbf"
 """Tells a spreadsheet that a file is UTF-8."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from transplantqa.corpus.curation import Decision
 from transplantqa.corpus.proposals import Proposal
 from transplantqa.corpus.tabular import Problems, TableRow, find_columns, list_value, read_table, text_value
+from transplantqa.formulas import guarded, unguarded
 from transplantqa.records import Question
 
 COLUMNS = (
@@ -49,29 +50,31 @@ class Reviewed:
 
 
 def as_review(decisions: Sequence[Decision], proposals: Mapping[str, Proposal]) -> str:
-    """Return the kept questions with what is proposed for each, as CSV; ``accept`` is empty, for a person."""
+    """Return the kept questions with what is proposed for each, as CSV; ``accept`` is empty, for a person.
+
+    No cell is a formula to a spreadsheet; ``read_review`` takes the apostrophes off again.
+    """
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for decision in decisions:
         question = decision.question
         proposal = proposals.get(question.question_id, Proposal(question.question_id))
-        writer.writerow(
-            {
-                "question_id": question.question_id,
-                "text": question.text,
-                "accept": "",
-                "proposed_text": proposal.text,
-                "proposed_topic": proposal.topic,
-                "proposed_subtopic": proposal.subtopic,
-                "flags": "|".join(decision.flags),
-                "doubts": "|".join((*proposal.doubts, *((proposal.failure,) if proposal.failure else ()))),
-                "groups": "|".join(question.groups),
-                "topics": "|".join(question.topics),
-                "subtopics": "|".join(question.subtopics),
-                "source": question.source or "",
-            }
-        )
+        cells = {
+            "question_id": question.question_id,
+            "text": question.text,
+            "accept": "",
+            "proposed_text": proposal.text,
+            "proposed_topic": proposal.topic,
+            "proposed_subtopic": proposal.subtopic,
+            "flags": "|".join(decision.flags),
+            "doubts": "|".join((*proposal.doubts, *((proposal.failure,) if proposal.failure else ()))),
+            "groups": "|".join(question.groups),
+            "topics": "|".join(question.topics),
+            "subtopics": "|".join(question.subtopics),
+            "source": question.source or "",
+        }
+        writer.writerow({column: guarded(cell) for column, cell in cells.items()})
     return text.getvalue()
 
 
@@ -102,6 +105,8 @@ def read_review(path: Path) -> list[Reviewed]:
 
 
 def _reviewed(row: TableRow, columns: Mapping[str, str], problems: Problems) -> Reviewed:
+    cells = {name: unguarded(cell) if isinstance(cell, str) else cell for name, cell in row.values.items()}
+    row = TableRow(row.line, cells)
     values = {column: text_value(row, columns.get(column), problems) for column in COLUMNS}
     question = Question(
         question_id=values["question_id"],

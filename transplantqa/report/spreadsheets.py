@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from transplantqa.formulas import guarded
 from transplantqa.report.text import plain
 from transplantqa.store.atomic import refusals, write_atomically
 from transplantqa.store.run_folder import RunFolder
@@ -17,8 +18,6 @@ STAGE_TABLES = frozenset(
     {"documents", "sections", "chunks", "questions", "evidence", "answers", "judgements", "comparisons"}
 )
 """What the findings are made from: Parquet alone, being large, nested, or not to be passed on."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What begins a formula; the last four are the wide forms of the first, which spreadsheets read alike."""
 
 
 def write_spreadsheets(run: RunFolder, folder: Path) -> list[Path]:
@@ -58,5 +57,4 @@ def _cell(value: Any) -> Any:
         value = "; ".join(map(str, value))
     if not isinstance(value, str):
         return value
-    text = plain(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return guarded(plain(value))

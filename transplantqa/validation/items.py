@@ -2,20 +2,17 @@
 
 import csv
 import io
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from transplantqa.formulas import harmless
 from transplantqa.report.text import plain
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.validation.blinding import masker
 
 CSV_COLUMNS = ("sample", "item", "question", "answer_1", "answer_2", "label", "significance", "note")
 NO_TEXT = "(no text)"
-
-_FORMULA = re.compile(r"(^|[;|])(?=[\s\"]*[=+\-@\uff1d\uff0b\uff0d\uff20])")
-"""Where a spreadsheet, also one that separates by semicolons, would begin a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +67,3 @@ def spreadsheet(items: Sequence[Item], sample_id: str) -> bytes:
         shown = (harmless(value) for value in (item.question, item.answer_1, item.answer_2))
         writer.writerow([sample_id, item.item, *shown, "", "", ""])
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
-
-
-def harmless(text: str) -> str:
-    """Return text as one line, with an apostrophe before whatever a spreadsheet would take for a formula."""
-    line = re.sub(r"[ \t]*[\r\n\v\f\x85\u2028\u2029]+[ \t]*", " ¶ ", text.strip()).replace("\t", " ")
-    return _FORMULA.sub(r"\1'", line)

@@ -115,6 +115,19 @@ def test_only_what_a_person_accepts_changes_a_question(
     assert review_counts([one])[step] == 1
 
 
+def test_no_cell_is_a_formula_and_what_is_accepted_is_as_it_was_proposed(tmp_path: Path) -> None:
+    asked = Question("q1", "- when may i swim?", ("+kidney", "liver"))
+    proposed = Proposal("q1", '=HYPERLINK("http://x","When may I swim?")', "@life", "swimming")
+    text = as_review(curate([asked]), {"q1": proposed})
+    (row,) = csv.DictReader(text.split("\n"))
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row.values())
+    path = tmp_path / "review.csv"
+    path.write_text(text.replace("swim?,,", "swim?,yes,"), encoding="utf-8")
+    (one,) = read_review(path)
+    assert (one.original, one.question.groups) == (asked.text, asked.groups)
+    assert (one.question.text, one.question.topics, one.step) == (proposed.text, ("@life",), "accepted")
+
+
 def test_a_wording_that_the_person_edited_is_taken_as_edited(review: Review) -> None:
     (one,) = read_review(review(accept="yes", proposed_text="May I swim after two weeks?"))
     assert one.question.text == "May I swim after two weeks?"

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from transplantqa.formulas import harmless
 from transplantqa.validation.blinding import masker
-from transplantqa.validation.items import CSV_COLUMNS, Item, harmless, spreadsheet
+from transplantqa.validation.items import CSV_COLUMNS, Item, spreadsheet
 
 DANGEROUS = tuple("=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")
 
