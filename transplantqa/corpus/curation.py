@@ -15,7 +15,8 @@ _DETERMINERS = frozenset(
     ("a", "an", "the", "my", "your", "our", "his", "her", "their", "this", "that", "these", "those")
 )
 """Words that don't tell two questions apart."""
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+|[<>\u2264\u2265]")
+"""Words, and the signs between which two questions may differ alone."""
 _ASKS = re.compile(
     r"\?|^\W*(?:who|what|when|where|why|which|how|can|could|may|might|must|should|shall|will|would|do|does|did|is|are|am|"
     r"was|were|has|have|tell|explain|describe)\b",
@@ -94,17 +95,25 @@ def curate(candidates: Sequence[Question], limits: Limits | None = None) -> list
             decisions.append(Decision(question, "no question", unsuited))
         elif words in exact:
             kept = decisions[exact[words]]
-            decisions[exact[words]] = replace(kept, question=_with_labels(kept.question, question))
+            merged = _with_labels(kept.question, question)
+            decisions[exact[words]] = replace(kept, question=merged)
+            if frozenset(merged.groups) != frozenset(kept.question.groups):
+                _hold(holders, merged, pairs)
             decisions.append(Decision(question, "duplicate", f"of {kept.question.question_id}"))
         elif near is not None:
             decisions.append(Decision(question, "near-duplicate", f"of {near[1]} ({near[0]:.2f} of the word pairs)"))
         else:
             name = question.question_id
             exact[words], pairs_kept[name] = len(decisions), pairs
-            for pair in pairs:
-                holders.setdefault((pair, groups), []).append(name)
+            _hold(holders, question, pairs)
             decisions.append(Decision(question, "kept", flags=personal_data(question.text)))
     return decisions
+
+
+def _hold(holders: dict[tuple[Pair, frozenset[str]], list[str]], question: Question, pairs: frozenset[Pair]) -> None:
+    """Let a kept question be found, by its word pairs, when another of its groups is looked at."""
+    for pair in pairs:
+        holders.setdefault((pair, frozenset(question.groups)), []).append(question.question_id)
 
 
 def _with_labels(kept: Question, other: Question) -> Question:

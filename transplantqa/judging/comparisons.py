@@ -28,9 +28,10 @@ def derive_comparisons(
     """Join pairs and judgements into one table of schema ``store.tables.COMPARISONS``.
 
     Of a pair judged in both orders, ``consistent`` says whether the labels agree; where they do not, ``disagreement``
-    decides: the order that shows a first (``a_first``), the label nearer to or farther from agreement (``milder``,
-    ``severer``), or none (``exclude``: ``parse_failed``, no label). Of a pair where only one order was judged or can be
-    read, that one counts and ``consistent`` is null. Replicates after the first serve the noise floor and are not read.
+    decides: the order that shows a first (``a_first``), the label that stands earlier or later in ``Label``
+    (``milder``, ``severer``: ABSENT before CONSISTENT), or none (``exclude``: ``parse_failed``, no label). Of a pair
+    where only one order was judged or can be read, that one counts and ``consistent`` is null. Replicates after the
+    first serve the noise floor and are not read.
     A pair that is to be judged and was not is left out.
 
     Args:

@@ -109,6 +109,9 @@ def find_run(root: Path, reference: str) -> Run:
         return Run.load(path / RUN_FILE)
     if path.suffix == ".json" and path.is_file():
         return Run.load(path)
+    by_id = run_folder(root, reference) / RUN_FILE
+    if path.name == reference and by_id.is_file():  # a damaged record is told as such, not as no run
+        return Run.load(by_id)
     runs = list_runs(root)
     exact = [run for run in runs if run.run_id == reference] or [run for run in runs if run.system == reference]
     begun = [run for run in runs if run.run_id.startswith(reference)] if len(reference) >= 4 else []

@@ -1,7 +1,7 @@
 """What annotators wrote, read from their files: spreadsheets in many shapes, and the page's own JSON."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -135,15 +135,28 @@ def _read(file: Path, items: Mapping[str, str], sample_id: str, spellings: _Spel
         lines[annotator, item] = row.line
         annotation = _annotation(row, columns, spellings, problems, found)
         earlier = found.said.setdefault(annotator, {}).get(item)
-        if earlier is not None and earlier.label is not None and annotation.label not in {None, earlier.label}:
+        for here, before in () if earlier is None else _contradictions(earlier, annotation):
             problems.add(
                 row.line,
-                f'{annotator} called item "{item}" {earlier.label} in another file and {annotation.label} here.',
+                f'{annotator} called item "{item}" {before} in another file and {here} here.',
                 "Keep one of them.",
             )
-        elif earlier is None or earlier.label is None:
-            found.said[annotator][item] = annotation
+        found.said[annotator][item] = annotation if earlier is None else _together(earlier, annotation)
     problems.raise_any()
+
+
+def _contradictions(earlier: Annotation, later: Annotation) -> Iterator[tuple[str, str]]:
+    """Yield what a later file says otherwise than an earlier one, and what that said."""
+    for here, before in ((later.label, earlier.label), (later.significance, earlier.significance)):
+        if here is not None and before is not None and here != before:
+            yield str(here), str(before)
+
+
+def _together(earlier: Annotation, later: Annotation) -> Annotation:
+    """Return what two files say of one item: the later one fills in what the earlier one leaves out."""
+    return Annotation(
+        earlier.label or later.label, earlier.significance or later.significance, earlier.note or later.note
+    )
 
 
 def _annotation(

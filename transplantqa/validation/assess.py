@@ -19,6 +19,7 @@ from transplantqa.validation.sample_folder import SampleFolder
 SCALE = tuple(str(label) for label in Label)
 SEVERITIES = tuple(SIGNIFICANCES)
 NOBODY = Annotation(None, None, None)
+BEFORE_THE_JUDGE = frozenset({"prescreen", "identical"})
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Assessed:
     def labels(self) -> Ratings:
         """Labels of all pairs."""
         judge = [self.judged[key_of(row)] for row in self.pairs]
-        screened = np.array([one.decided_by != "judge" for one in judge], dtype=np.bool_)
+        screened = np.array([one.decided_by in BEFORE_THE_JUDGE for one in judge], dtype=np.bool_)
         said = coded([one.label for one in judge], SCALE)
         return self._ratings("label", SCALE, said, screened=screened, absent=SCALE.index(Label.ABSENT))
 

@@ -91,3 +91,19 @@ def test_limits_can_be_set() -> None:
     near = "May I drink coffee in the morning?", "May I drink alcohol in the morning?"
     found = curate([Question(str(n), text) for n, text in enumerate(near)], Limits(near=0.5, min_words=2))
     assert [one.step for one in found] == ["kept", "near-duplicate"]
+
+
+def test_a_near_duplicate_of_a_question_that_took_over_groups_is_found_under_them() -> None:
+    long = "How many weeks after the operation may I go back to work and lift heavy things"
+    found = curate(
+        [
+            Question("a", f"{long}?", ("kidney",)),
+            Question("b", f"{long}?", ("liver",)),
+            Question("c", f"{long} again?", ("kidney", "liver")),
+        ]
+    )
+    assert [one.step for one in found] == ["kept", "duplicate", "near-duplicate"]
+
+
+def test_questions_that_differ_by_a_sign_are_two() -> None:
+    assert steps("Is a level > 5 dangerous?", "Is a level < 5 dangerous?") == ["kept", "kept"]

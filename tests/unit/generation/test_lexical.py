@@ -32,7 +32,8 @@ def test_splitting_into_sentences_loses_no_character_but_blanks(text: str) -> No
         ("1,200 mg", {"1200"}),
         ("2.50 and two", {"2.5", "2"}),
         ("140/90", {"140", "90"}),
-        ("seventy or eighty", {"70", "80"}), (".5 mg", {"0.5"}),
+        ("seventy or eighty", {"70", "80"}),
+        (".5 mg", {"0.5"}),
         ("none", set()),
     ],
 )

@@ -97,3 +97,9 @@ def test_a_field_of_a_later_version_is_left_out(tmp_path: Path) -> None:
     path = record("abcd1").save(tmp_path)
     path.write_text(path.read_text().replace('"run_id"', '"later": 1, "run_id"'))
     assert Run.load(path).run_id == "abcd1"
+
+
+def test_a_damaged_record_is_told_as_such_and_not_as_no_run(tmp_path: Path) -> None:
+    record("0123456789abcdef").save(tmp_path).write_text('{"run_id": "01', encoding="utf-8")
+    with pytest.raises(InputError, match="is not the record of a run"):
+        find_run(tmp_path, "0123456789abcdef")

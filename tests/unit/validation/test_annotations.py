@@ -93,6 +93,16 @@ def test_every_fault_of_every_file_is_told_at_once(tmp_path: Path) -> None:
         assert part in told
 
 
+def test_two_files_of_one_annotator_fill_in_each_other_and_may_not_rate_differently(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("annotator,item,label\nr1,i1,DIVERGENT\n")
+    (tmp_path / "b.csv").write_text("annotator,item,label,significance\nr1,i1,DIVERGENT,low\n")
+    (tmp_path / "c.csv").write_text("annotator,item,label,significance\nr1,i1,DIVERGENT,high\n")
+    said = read(tmp_path / "a.csv", tmp_path / "b.csv").said["r1"]["i1"]
+    assert (said.label, said.significance) == ("DIVERGENT", "low")
+    with pytest.raises(InputError, match='r1 called item "i1" low in another file and high here'):
+        read(tmp_path / "b.csv", tmp_path / "c.csv")
+
+
 def test_two_files_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     for name, label in {"a.csv": "DIVERGENT", "b.csv": "ABSENT"}.items():
         (tmp_path / name).write_text(f"annotator,item,label\nr1,i1,{label}\n")

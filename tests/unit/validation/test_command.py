@@ -64,7 +64,10 @@ def test_what_is_missing_or_wrong_is_said_without_a_traceback(
     assert "Traceback" not in shown
 
 
-def test_from_a_run_to_a_validated_judge(audit: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_a_run_to_a_validated_judge(
+    audit: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     run = audit()
     assert validate(audit, "sample", "baseline", "design.per_stratum=6") == 0
     drawn = capsys.readouterr().out
