@@ -35,9 +35,9 @@ class CellState(IntEnum):
 class PairState(IntEnum):
     """What is known of two documents on one question.
 
-    The first two are silence of a cell; the ``JUDGED_`` three are the judge's ABSENT on two answered cells, the last of
-    them without a side. ``UNDECIDED_ABSENT`` has a failed side and a silent one: it can't be visible. ``UNDECIDED``
-    has a failed side, or two answers and no judgement.
+    The first two are silence of a cell; the ``JUDGED_`` three are the ABSENT of a judge, or of a pre-screen that reads
+    answers, on two answered cells, the last of them without a side. ``UNDECIDED_ABSENT`` has a failed side and a silent
+    one: it can't be visible. ``UNDECIDED`` has a failed side, or two answers and no judgement.
     """
 
     ONE_SILENT = 0
@@ -171,7 +171,8 @@ def read_pairs(cells: Cells, comparisons: pa.Table) -> tuple[Pairs, JudgeCalls]:
     """Enumerate every question's document pairs and give each its state.
 
     A cell's silence or failure decides before a comparison does, so a missing or needless comparison row changes
-    nothing. Two answered cells without a comparison that ended ``ok`` are undecided.
+    nothing; only a pre-screen that also finds the other, answered side silent makes silence of both. Two answered cells
+    without a comparison that ended ``ok`` are undecided.
 
     Raises:
         InputError: a comparison names a cell that has no answer, or a pair is compared twice.
@@ -179,6 +180,8 @@ def read_pairs(cells: Cells, comparisons: pa.Table) -> tuple[Pairs, JudgeCalls]:
     pairs, left, right = _enumerate(cells)
     state = _state_from_cells(cells.state[left], cells.state[right])
     row, place = _place(cells, comparisons)
+    both_silent = _equals(comparisons["silent_side"], "both")[row] & (state[place] == PairState.ONE_SILENT)
+    state[place[both_silent]] = PairState.BOTH_SILENT
     both_answered = (cells.state[left[place]] == CellState.ANSWERED) & (cells.state[right[place]] == CellState.ANSWERED)
     row, place = row[both_answered], place[both_answered]
     used = comparisons.select(["outcome", "label", "silent_side", "decided_by", "significance"])

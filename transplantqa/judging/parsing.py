@@ -5,9 +5,10 @@ around a label do not count; line breaks inside strings are allowed; the field n
 (``rationale``, ``topics``, ``clinical_significance``). An object that repeats another word for word is no second
 opinion.
 
-Refused: no object; an object cut off or not JSON (single quotes, trailing commas); a key given twice; two objects
-that differ; a label inside a nested object; a label that is not one of the five, numbered ones ("2. Complementary")
-included; a significance outside low/medium/high is dropped, as is one beside a label that has none.
+Refused: no object; an object cut off or not JSON (single quotes, bare keys, trailing commas); a key given twice; two
+objects that differ; a label inside a nested object; a label that is not one of the five, numbered ones
+("2. Complementary") included; a significance outside low/medium/high is dropped, as is one beside a label that has
+none.
 """
 
 import json
@@ -22,7 +23,7 @@ from transplantqa.records import CONFLICT_LABELS, Label, Outcome, Significance
 _SIGNIFICANCES: dict[str, Significance] = {"low": "low", "medium": "medium", "high": "high"}
 _TOPIC_NAMES = ("divergence_topic", "topic")
 _SHOWN = ("first", "second", "both")
-_OBJECT_START = re.compile(r"\{\s*(?:[\"'}]|$)")
+_OBJECT_START = re.compile(r"\{\s*(?:[\"'}]|\w+\s*:|$)")
 LONGEST_REPLY = 200_000
 """Characters; longer is a runaway. Ours."""
 

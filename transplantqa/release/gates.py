@@ -1,6 +1,5 @@
 """The gates: everything that speaks against a release leaving this machine, found in the built folder, all at once."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from transplantqa.release.features import SHARED_SPLIT
 from transplantqa.release.personal_data import key
 from transplantqa.release.record import ReleaseRecord, changed_files, read_record
 from transplantqa.release.scan import read_batches, secret_places, suspects
+from transplantqa.store.json_record import read_json_record
 
 CONTRADICTING_LICENCES = (
     "all rights reserved",
@@ -102,14 +102,7 @@ def manifest_of(folder: Path, split: str) -> dict[str, Any]:
     Raises:
         InputError: it is missing or isn't a JSON object.
     """
-    path = folder / "manifests" / f"{split}.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: can't be read as a manifest ({error}).\n{REMEDIES['integrity']}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: isn't a JSON object.\n{REMEDIES['integrity']}")
-    return content
+    return read_json_record(folder / "manifests" / f"{split}.json", REMEDIES["integrity"])
 
 
 def numbers(value: object) -> dict[str, float]:

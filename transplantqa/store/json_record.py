@@ -1,14 +1,13 @@
 """A JSON record that a command left in its folder, read back."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from transplantqa.errors import InputError
 
 
-def read_json_record(file: Path, remedy: str) -> Mapping[str, Any]:
+def read_json_record(file: Path, remedy: str) -> dict[str, Any]:
     """Return a JSON object's content.
 
     Args:
@@ -22,6 +21,6 @@ def read_json_record(file: Path, remedy: str) -> Mapping[str, Any]:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: can't be read ({error}).\n{remedy}") from error
-    if not isinstance(content, Mapping):
+    if not isinstance(content, dict):
         raise InputError(f"{file}: can't be read (not a JSON object).\n{remedy}")
     return content

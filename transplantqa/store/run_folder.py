@@ -1,6 +1,5 @@
 """A finished run, read from its folder: ``run.json``, ``metrics.json`` and one Parquet file a table."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transplantqa.errors import ConfigError, InputError
+from transplantqa.store.json_record import read_json_record
 from transplantqa.store.runs import RUN_FILE, find_run, list_runs, run_folder
 
 METRICS_FILE = "metrics.json"
@@ -160,13 +160,7 @@ def newest_run(artifacts: Path) -> RunFolder:
 def _read_json(path: Path, folder: Path) -> Mapping[str, Any]:
     if not path.is_file():
         raise _missing(path, folder)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise InputError(f"{path}: can't be read as JSON ({error}).\n{_remedy(folder)}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: should hold a JSON object.\n{_remedy(folder)}")
-    return content
+    return read_json_record(path, _remedy(folder))
 
 
 def _missing(path: Path, folder: Path) -> InputError:

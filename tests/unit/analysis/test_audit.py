@@ -100,6 +100,17 @@ def test_the_judges_absent_counts_as_silence_of_the_side_it_names(sketch: Sketch
     assert found["label_judged/ABSENT"] == pytest.approx(2 / 3)
 
 
+def test_a_prescreen_that_finds_the_answer_beside_silence_silent_too_makes_silence_of_both(sketch: Sketch) -> None:
+    sketch.document("x").document("y").document("z")
+    sketch.question("q", {"x": "abstained", "y": "ok", "z": "ok"})
+    sketch.compare("q", "x", "y", "ABSENT", silent_side="both", decided_by="prescreen")
+    sketch.compare("q", "x", "z", "ABSENT", silent_side="a", decided_by="prescreen")
+    sketch.compare("q", "y", "z", "ABSENT", silent_side="a", decided_by="prescreen")
+    found = metrics(sketch)
+    assert (found["source_dependence_index"], found["source_dependence_index_n"]) == (1.0, 2)
+    assert (found["pair_absence_rate"], found["absence_rate"]) == pytest.approx((1.0, 1 / 3))
+
+
 def test_the_judges_absent_without_a_side_is_absence_but_no_source_dependence(sketch: Sketch) -> None:
     sketch.document("x").document("y").question("q", {"x": "ok", "y": "ok"}).compare("q", "x", "y", "ABSENT")
     found = metrics(sketch)

@@ -67,6 +67,7 @@ def test_a_label_stated_once_is_read(raw: str) -> None:
         ('{"verdict": {"label": "DIVERGENT"}}', "no JSON object with a label"),
         ('[{"label": "DIVERGENT"}, {"label": "CONSISTENT"}]', "several different"),
         ("{'label': 'DIVERGENT',}", "malformed"),
+        ('{label: "CONTRADICTORY"}\n' + stated(), "malformed"),
         ('{"label": "DIVERGENT", "reasoning": "cut', "malformed"),
         ('{"candidates": [{"label": "DIVERGENT"}, {"la', "malformed"),
         ('{"label": "DIVERGENT", "topics": [' + "\n " * 500, "malformed"),
