@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transplantqa.formulas import harmless
+from transplantqa.generation import citations
 from transplantqa.report.text import plain
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.validation.blinding import masker
@@ -25,22 +26,24 @@ class Item:
     answer_2: str
 
 
-def items_of(run: RunFolder, pairs: Sequence[Mapping[str, Any]], *, names: str) -> list[Item]:
+def items_of(run: RunFolder, pairs: Sequence[Mapping[str, Any]], design: Mapping[str, Any]) -> list[Item]:
     """Return the items of sampled pairs, in their order.
 
     Args:
         run: where the texts are.
         pairs: rows with item, question_id, document_a, document_b and first (the answer shown first: a or b).
-        names: ``hidden`` masks names of institutions and documents, ``shown`` leaves them.
+        design: of the sample. ``names`` hidden masks names of institutions and documents, ``citations`` hidden leaves
+            citations of sections out; one that an older sample doesn't name is shown.
     """
     documents = run.table("documents", ["document_id", "institution", "title", "source_file"]).to_pylist()
-    cover = masker(documents) if names == "hidden" else str
+    cover = masker(documents) if design.get("names") == "hidden" else str
+    cited = citations.strip if design.get("citations") == "hidden" else str
     wanted = {(row["question_id"], row[side]) for row in pairs for side in ("document_a", "document_b")}
     answers = answer_texts(run, wanted)
     questions = {row["question_id"]: row["text"] for row in run.rows("questions")}
     found = []
     for row in pairs:
-        sides = [answers[row["question_id"], row[side]] for side in ("document_a", "document_b")]
+        sides = [cited(answers[row["question_id"], row[side]]) for side in ("document_a", "document_b")]
         first, second = sides if row["first"] == "a" else reversed(sides)
         texts = (plain(cover(text)).strip() or NO_TEXT for text in (questions[row["question_id"]], first, second))
         found.append(Item(row["item"], *texts))

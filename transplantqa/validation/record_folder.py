@@ -142,6 +142,6 @@ def _write_disputes(folder: Path, run: RunFolder, sample: SampleFolder, assessed
             (folder / name).unlink(missing_ok=True)
         return
     pairs = [row for row in sample.pairs if row["item"] in disputed]
-    items = items_of(run, pairs, names=str(sample.record["design"]["names"]))
+    items = items_of(run, pairs, sample.record["design"])
     write_atomically(folder / DISPUTES_PAGE, annotation_page(items, sample.sample_id, run.config))
     write_atomically(folder / DISPUTES_SHEET, spreadsheet(items, sample.sample_id))

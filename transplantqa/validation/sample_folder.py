@@ -120,7 +120,7 @@ def write_sample(artifacts: Path, run: RunFolder, population: Frame, design: Sam
     sample_id = digest([judge, run.run_id, design.identity(), keys])[:_ID_CHARACTERS]
     pairs = _pairs(run, population, rows, sample_id, design)
     folder = samples_folder(artifacts) / sample_id
-    items = items_of(run, pairs, names=design.names)
+    items = items_of(run, pairs, design.identity())
     with refusals("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.Table.from_pylist(pairs, schema=KEY_SCHEMA), folder / KEY_FILE, compression="zstd")

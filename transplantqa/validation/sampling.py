@@ -35,10 +35,12 @@ class SampleDesign:
         expected_conflict: label to the share of its pairs that people are expected to call DIVERGENT or CONTRADICTORY,
             under ``target``; one left out keeps its default.
         names: whether names of institutions and documents in the texts are ``hidden`` from annotators or ``shown``.
+        citations: whether the answers' citations of sections are ``hidden`` or ``shown``: they tell sources apart and
+            are no content, and judges don't see them either unless told to.
         seed: of the draw, the order of pairs and the order of answers.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a component's parameters are its configuration
         self,
         *,
         allocation: Literal["equal", "target"] = "equal",
@@ -47,6 +49,7 @@ class SampleDesign:
         least: Annotated[int, Field(ge=1)] = 10,
         expected_conflict: dict[Label, Share] | None = None,
         names: Literal["hidden", "shown"] = "hidden",
+        citations: Literal["hidden", "shown"] = "hidden",
         seed: Annotated[int, Field(ge=0)] = 0,
     ) -> None:
         self.allocation = allocation
@@ -56,6 +59,7 @@ class SampleDesign:
         given = {str(label): share for label, share in (expected_conflict or {}).items()}
         self.expected_conflict: dict[str, float] = {**DEFAULT_CONFLICT, **given}
         self.names = names
+        self.citations = citations
         self.seed = seed
 
     def identity(self) -> dict[str, Any]:

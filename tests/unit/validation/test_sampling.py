@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -130,6 +130,17 @@ def test_shown_names_stay_in_the_texts(audit: Any) -> None:
     run = audit()
     sample = write_sample(audit.artifacts, run, frame(run), SampleDesign(per_stratum=5, names="shown"))
     assert "Alpha Clinic says" in (sample.path / "annotate.csv").read_text(encoding="utf-8-sig")
+
+
+@pytest.mark.parametrize(("citations", "seen"), [("hidden", False), ("shown", True)])
+def test_citations_are_in_the_texts_only_where_they_are_to_be_shown(
+    audit: Any, citations: Literal["hidden", "shown"], *, seen: bool
+) -> None:
+    run = audit(q1__doc0="Wait for six weeks. [Looking ahead, p. 3]")
+    sample = write_sample(audit.artifacts, run, frame(run), SampleDesign(citations=citations))
+    sheet = (sample.path / "annotate.csv").read_text(encoding="utf-8-sig")
+    assert "Wait for six weeks." in sheet
+    assert ("Looking ahead" in sheet) == seen
 
 
 def test_both_orders_of_answers_occur_and_the_key_knows_which(audit: Any) -> None:
