@@ -15,7 +15,7 @@ from transplantqa.records import Outcome
 from transplantqa.report.console import print_findings
 from transplantqa.report.documents import documents_read
 from transplantqa.report.inspection_files import write_inspection
-from transplantqa.status import closing_line, status_table, survey
+from transplantqa.status import closing_line, status_table, survey, writers
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.sweeps import Ended, failure_lines, jobs_table, read_jobs
 from transplantqa.tracking.protocols import Tracker
@@ -67,7 +67,8 @@ def show_status(config: RunConfig) -> int:
     found = survey(config)
     console = Console()
     console.print(status_table(found))
-    console.print(closing_line(found), markup=False)
+    for line in (*writers(found), closing_line(found)):
+        console.print(line, markup=False, soft_wrap=True)
     return EXIT_OK
 
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from transplantqa.config import RunConfig
 from transplantqa.judging.prescreens import RULE
@@ -129,7 +128,6 @@ def status_table(found: list[ShardStatus]) -> Table:
     table.add_column("stage")
     for column in ("shard", "planned", "done", "failed", "missing", "stale", "waiting"):
         table.add_column(column, justify="right")
-    table.add_column("")
     for share in found:
         failed = ", ".join(f"{number:,} {outcome}" for outcome, number in share.failed.items())
         table.add_row(
@@ -141,9 +139,18 @@ def status_table(found: list[ShardStatus]) -> Table:
             f"{share.missing:,}",
             f"{share.stale:,}",
             "?" if share.waiting is None else f"{share.waiting:,}",
-            Text(f"being written by {share.writer}" if share.writer else ""),
         )
     return table
+
+
+def writers(found: list[ShardStatus]) -> list[str]:
+    """Return a line for each share that is being written now, saying by whom."""
+    return [
+        f"{share.stage}{f', shard {share.shard.index} of {share.shard.count},' if share.shard else ''} "
+        f"is being written by {share.writer}"
+        for share in found
+        if share.writer
+    ]
 
 
 def closing_line(found: list[ShardStatus]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -10,7 +11,7 @@ from omegaconf import OmegaConf
 from transplantqa.cli import main
 from transplantqa.config import RunConfig, conf_dir
 from transplantqa.errors import EXIT_OK, ConfigError
-from transplantqa.status import ShardStatus, closing_line, survey
+from transplantqa.status import ShardStatus, closing_line, survey, writers
 from transplantqa.store import Shard
 
 SLICE = ("experiment=tiny", "debug=scripted", "embedder=minilm", "retriever=bm25", "tracking=none")
@@ -81,6 +82,19 @@ def test_what_to_do_next_names_the_first_unfinished_stage_and_its_shards() -> No
     line = closing_line(found)
     assert line.startswith("6 units are left")
     assert line.endswith("stages=[retrieve] shard.count=3 shard.index=1|2")
+
+
+def test_who_writes_what_now_is_said_of_each_share() -> None:
+    facts: dict[str, Any] = {"planned": 5, "done": 1, "failed": {}, "missing": 4, "stale": 0}
+    found = [
+        ShardStatus("ingest", None, **facts, writer="process 7 on one"),
+        ShardStatus("compare", Shard(0, 3), **facts),
+        ShardStatus("compare", Shard(2, 3), **facts, writer="process 8 on two"),
+    ]
+    assert writers(found) == [
+        "ingest is being written by process 7 on one",
+        "compare, shard 2 of 3, is being written by process 8 on two",
+    ]
 
 
 def test_the_status_of_a_sweep_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
