@@ -118,7 +118,8 @@ def quotes_in_sections(quotes: Sequence[str], sections: Sequence[Section]) -> di
 
     Text is compared as letters and digits alone (NFKC, case folded), so line breaks, hyphenation, ligatures, bullets
     and table rules don't matter. A quote found whole in no section, because a boundary cuts it or a running head is
-    in the way, is mapped to every section holding at least 30 % (ours) of its three-word shingles.
+    in the way, is mapped to every section holding at least 30 % of its three-word shingles, and no fewer than two
+    (ours).
 
     Returns:
         Every quote given; an empty list where no section holds it.

@@ -8,7 +8,7 @@ HeadingCase = Literal["as_written", "capitals"]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Typography of one document. Sizes in points; ``{page}`` and ``{pages}`` are filled in running heads and feet."""
+    """Typography of one document. Sizes in points; ``{page}`` and ``{pages}`` are filled in the running foot."""
 
     body_font: str = "Helvetica"
     heading_font: str = "Helvetica-Bold"
