@@ -165,6 +165,7 @@ class ProbeSilenceConfig(ControlConfig):
     pairs_per_cell: Annotated[int, Field(ge=0)]
     window_tokens: Annotated[int, Field(ge=64)] | None = None
     people: Annotated[int, Field(ge=0)]
+    sheet: str | None = None
 
 
 class SameSourceConfig(ControlConfig):

@@ -11,8 +11,8 @@ from rich.text import Text
 from transplantqa.analysis import Analysis
 from transplantqa.config import ProbeSilenceConfig, build
 from transplantqa.controls.console import figures_table
-from transplantqa.controls.drawing import thinned
 from transplantqa.controls.folder import controls_folder, write_control
+from transplantqa.controls.people import LookedUp, for_people, people_figures, read_sheet, write_for_people
 from transplantqa.controls.probe import ProbeSize, probe
 from transplantqa.controls.ratios import Ratio, Resampling, flat
 from transplantqa.controls.reopened import Reopened, reopen
@@ -26,10 +26,11 @@ from transplantqa.report.text import number, plain
 from transplantqa.signals import StopRequest
 from transplantqa.stages import CellKey
 from transplantqa.store import WHOLE
-from transplantqa.store.run_folder import RunFolder, open_run
+from transplantqa.store.run_folder import open_run
 from transplantqa.workshop import Workshop
 
 NAME = "probe_silence"
+CELLS_SHEET, PEOPLE_SHEET = f"{NAME}_cells.csv", f"{NAME}_people.csv"
 UNBOUNDED = 1_000_000_000
 """Tokens that a generator without a context can be shown."""
 
@@ -49,7 +50,6 @@ CELL_COLUMNS = (
     "answer_again",
     "gold_silent",
 )
-PEOPLE_COLUMNS = ("item", "question", "document", "file", "addressed_yes_no", "page", "note")
 
 
 def probe_and_show(config: ProbeSilenceConfig) -> Path:
@@ -78,11 +78,36 @@ def probe_and_show(config: ProbeSilenceConfig) -> Path:
             found = probe(shop, reopened, size, _gold_silent(reopened))
         finally:
             reopened.close()
-    measured = figures(found, how)
-    path = _write(run, reopened, found, measured, size, config.people)
+    asked = for_people(found, config.people, config.seed)
+    said = _looked_up(controls_folder(run) / PEOPLE_SHEET, config.sheet, asked, reopened)
+    measured = {**figures(found, how), **people_figures(found, asked, said, how)}
+    _write_cells(controls_folder(run) / CELLS_SHEET, found, reopened)
+    record = {
+        "control": NAME,
+        "settings": asdict(size),
+        "counts": {**counts(found), "looked_up_by_people": len(said)},
+        "metrics": {key: value for name, one in measured.items() for key, value in flat(name, one).items()},
+        "people": {item: [one.item.question_id, one.item.document_id] for item, one in asked.items()},
+        "sentences": sentences(measured),
+    }
+    path = write_control(run, NAME, record)
     write_page(run)
-    _print(run, measured, found, path, settings.exploratory_below_clusters)
+    console = Console()
+    title = f"Silence of {plain(run.system)}, asked again"
+    console.print(figures_table(title, measured, settings.exploratory_below_clusters))
+    for line in _lines(record, path.parent):
+        console.print(Text(plain(line)), soft_wrap=True)
     return path
+
+
+def _looked_up(own: Path, given: str | None, asked: LookedUp, reopened: Reopened) -> dict[str, bool]:
+    """Read what people wrote in the sheet given, or in the run's own; write that one where nobody has written yet."""
+    if given is not None:
+        return read_sheet(Path(given), asked)
+    said = read_sheet(own, asked) if own.is_file() else {}
+    if asked and not said:
+        write_for_people(own, asked, reopened.readings)
+    return said
 
 
 def _window_tokens(config: Mapping[str, Any]) -> int:
@@ -104,16 +129,8 @@ def _gold_silent(reopened: Reopened) -> dict[CellKey, bool]:
     return {(one.question_id, one.document_id): one.silent for one in gold.evidence}
 
 
-def _write(
-    run: RunFolder,
-    reopened: Reopened,
-    found: Silence,
-    measured: Mapping[str, Ratio],
-    size: ProbeSize,
-    people: int,
-) -> Path:
-    folder = controls_folder(run)
-    questions, sources = reopened.readings.questions, reopened.readings.sources
+def _write_cells(path: Path, found: Silence, reopened: Reopened) -> None:
+    questions = reopened.readings.questions
     rows = [
         (
             one.item.question_id,
@@ -128,39 +145,7 @@ def _write(
         )
         for one in found.silent
     ]
-    write_sheet(folder / f"{NAME}_cells.csv", CELL_COLUMNS, rows)
-    chosen = _for_people(found, people, size.seed)
-    sheet = [
-        (
-            item,
-            questions[cell[0]].text,
-            sources[cell[1]].document.title,
-            sources[cell[1]].document.source_file,
-            None,
-            None,
-            None,
-        )
-        for item, cell in chosen.items()
-    ]
-    write_sheet(folder / f"{NAME}_people.csv", PEOPLE_COLUMNS, sheet)
-    record = {
-        "control": NAME,
-        "settings": asdict(size),
-        "counts": counts(found),
-        "metrics": {key: value for name, one in measured.items() for key, value in flat(name, one).items()},
-        "people": {item: list(cell) for item, cell in chosen.items()},
-        "sentences": sentences(measured),
-    }
-    return write_control(run, NAME, record)
-
-
-def _for_people(found: Silence, people: int, seed: int) -> dict[str, CellKey]:
-    """Choose silent cells for people, in an order that says nothing of what the probe found."""
-    cells = {f"{one.item.question_id}\x1f{one.item.document_id}": one.item for one in found.silent}
-    names, _ = thinned(list(cells), people, seed, "people")
-    return {
-        f"{place:04}": (cells[name].question_id, cells[name].document_id) for place, name in enumerate(names, start=1)
-    }
+    write_sheet(path, CELL_COLUMNS, rows)
 
 
 def sentences(measured: Mapping[str, Ratio]) -> list[str]:
@@ -168,7 +153,7 @@ def sentences(measured: Mapping[str, Ratio]) -> list[str]:
     false, corrected = measured["false_absence_rate"], measured["corrected_absence_rate"]
     revealed, unsupported = measured["revealed_divergence_rate"], measured["unsupported_answer_rate"]
     if false.value is None:
-        return ["Silence probed: no silent cell could be asked again."]
+        return ["Silence probed: no silent cell could be asked again.", *_by_people(measured)]
     shown = f"{_words(false)} of {false.n} silent cells are answered when the whole document is shown"
     lines = [f"Silence probed: {shown}; corrected absence {_words(corrected)}."]
     if revealed.value is not None:
@@ -186,7 +171,16 @@ def sentences(measured: Mapping[str, Ratio]) -> list[str]:
         lines.append(
             f"Of {unsupported.n} answers {_words(unsupported)} have no lexical support in their document{asked}."
         )
-    return lines
+    return [*lines, *_by_people(measured)]
+
+
+def _by_people(measured: Mapping[str, Ratio]) -> list[str]:
+    false = measured.get("people_false_absence_rate")
+    if false is None:
+        return []
+    corrected, right = measured["people_corrected_absence_rate"], measured["probe_right_by_people"]
+    told = f"By people {_words(false)} of {false.n} silent cells are addressed in their document"
+    return [f"{told}; corrected absence {_words(corrected)}; the probe is right in {_words(right)} of them."]
 
 
 def _words(found: Ratio) -> str:
@@ -198,21 +192,21 @@ def _words(found: Ratio) -> str:
     return f"{number(found.value)}{interval}"
 
 
-def _print(run: RunFolder, measured: Mapping[str, Ratio], found: Silence, path: Path, exploratory_below: int) -> None:
-    console = Console()
-    console.print(figures_table(f"Silence of {plain(run.system)}, asked again", measured, exploratory_below))
-    for line in _lines(found, path):
-        console.print(Text(plain(line)), soft_wrap=True)
-
-
-def _lines(found: Silence, path: Path) -> Sequence[str]:
-    said = counts(found)
+def _lines(record: Mapping[str, Any], folder: Path) -> Sequence[str]:
+    said = record["counts"]
     outcomes = ", ".join(f"{count} {name}" for name, count in said["outcomes_of_asking_again"].items())
+    by_people = (
+        record["sentences"][-1]
+        if said["looked_up_by_people"]
+        else (
+            "The probe is no better than its generator: fill in the sheet for people, then type the same command again"
+        )
+    )
     return (
         f"{said['silent_cells_asked_again']} of {said['silent_cells']} silent cells asked again: {outcomes or 'none'}",
         f"{said['recovered_cells_in_conflict']} recovered answers are in conflict with another institution's",
-        "The probe is no better than its generator: what people say of the same cells is in gold, or can be asked",
-        f"  for people: {path.parent / f'{NAME}_people.csv'}",
-        f"  all cells:  {path.parent / f'{NAME}_cells.csv'}",
-        f"  record:     {path}",
+        by_people,
+        f"  for people: {folder / PEOPLE_SHEET}",
+        f"  all cells:  {folder / CELLS_SHEET}",
+        f"  record:     {folder / f'{NAME}.json'}",
     )

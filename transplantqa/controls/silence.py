@@ -70,6 +70,15 @@ class RevealedPair:
     weight: float
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Whether a silent cell's question is addressed by its document after all, and how many cells it stands for."""
+
+    question_id: str
+    weight: float
+    addressed: bool
+
+
 @dataclass(frozen=True)
 class Silence:
     """Everything a probe found.
@@ -90,10 +99,10 @@ class Silence:
 def figures(found: Silence, how: Resampling) -> dict[str, Ratio]:
     """Return every figure of a probe by name; see ``docs/judging.md`` for the definitions."""
     return {
-        "false_absence_rate": _false_absence(found.silent, how),
-        "corrected_absence_rate": _corrected(found, how),
+        "false_absence_rate": false_absence(_findings(found.silent), how),
+        "corrected_absence_rate": corrected_absence(_findings(found.silent), found.cells, how),
         **{
-            f"false_absence_rate/{facet}/{member}": _false_absence(cells, how)
+            f"false_absence_rate/{facet}/{member}": false_absence(_findings(cells), how)
             for facet in ("route", "group", "institution")
             for member, cells in _by(found.silent, facet).items()
         },
@@ -104,25 +113,24 @@ def figures(found: Silence, how: Resampling) -> dict[str, Ratio]:
     }
 
 
-def _false_absence(cells: Iterable[Drawn[SilentCell]], how: Resampling) -> Ratio:
-    parts = (
-        Part(one.item.question_id, one.weight * one.item.found, one.weight * one.item.decided)
-        for one in cells
-        if one.item.decided
-    )
-    return ratio(parts, how)
+def false_absence(findings: Sequence[Finding], how: Resampling) -> Ratio:
+    """Return the share of the silent cells that these stand for whose question is addressed after all."""
+    return ratio([Part(one.question_id, one.weight * one.addressed, one.weight) for one in findings], how)
 
 
-def _corrected(found: Silence, how: Resampling) -> Ratio:
-    """Silent cells less those that stand for false silence, over all cells that were answered or silent."""
-    parts = [Part(name, silent, answered + silent) for name, (answered, silent) in found.cells.items()]
-    decided = [one for one in found.silent if one.item.decided]
-    total = sum(one.weight for one in decided)
-    whole = sum(silent for _, silent in found.cells.values())
+def corrected_absence(findings: Sequence[Finding], cells: Mapping[str, tuple[int, int]], how: Resampling) -> Ratio:
+    """Return silent cells less those that stand for false silence, over all cells that were answered or silent."""
+    parts = [Part(name, silent, answered + silent) for name, (answered, silent) in cells.items()]
+    total = sum(one.weight for one in findings)
+    whole = sum(silent for _, silent in cells.values())
     scale = whole / total if total else 0.0
-    parts += [Part(one.item.question_id, -scale * one.weight, 0.0) for one in decided if one.item.found]
-    corrected = ratio(parts, how, n=len(decided))
-    return corrected if decided or not whole else Ratio(None, None, None, 0, 0)
+    parts += [Part(one.question_id, -scale * one.weight, 0.0) for one in findings if one.addressed]
+    corrected = ratio(parts, how, n=len(findings))
+    return corrected if findings or not whole else Ratio(None, None, None, 0, 0)
+
+
+def _findings(cells: Iterable[Drawn[SilentCell]]) -> list[Finding]:
+    return [Finding(one.item.question_id, one.weight, one.item.found) for one in cells if one.item.decided]
 
 
 def _revealed(pairs: Sequence[RevealedPair], how: Resampling) -> Ratio:

@@ -43,6 +43,26 @@ def test_silence_is_probed_written_shown_with_the_run_and_not_asked_twice(
     assert "false absence rate" in capsys.readouterr().out
 
 
+def test_what_people_wrote_in_the_sheet_is_read_shown_and_never_written_over(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["probe-silence", "tiny", "silent_cells=4", "answered_cells=0", "people=2"]
+    assert main(asked) == EXIT_OK
+    sheet = folder / "controls" / "probe_silence_people.csv"
+    header, *rows = sheet.read_text(encoding="utf-8-sig").splitlines()
+    filled = "\n".join([header, *(row.replace('"","",""', '"yes","3",""') for row in rows)]) + "\n"
+    sheet.write_text(filled, encoding="utf-8")
+    capsys.readouterr()
+    assert main(asked) == EXIT_OK
+    assert "By people 1" in capsys.readouterr().out
+    record = json.loads((folder / "controls" / "probe_silence.json").read_text(encoding="utf-8"))
+    assert (record["metrics"]["people_false_absence_rate"], record["counts"]["looked_up_by_people"]) == (1.0, 2)
+    assert record["sentences"][-1] in (folder / "report.html").read_text(encoding="utf-8")
+    assert main([*asked, "seed=7", "people=1"]) == InputError.exit_code
+    assert "none of the cells drawn" in capsys.readouterr().err
+    assert sheet.read_text(encoding="utf-8") == filled
+
+
 def test_a_document_too_long_for_a_window_is_asked_in_several(folder: Path, calls: list[str]) -> None:
     assert main(["probe-silence", "tiny", "silent_cells=3", "answered_cells=0", "window_tokens=400"]) == EXIT_OK
     assert len(calls) > 3
