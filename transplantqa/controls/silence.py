@@ -1,12 +1,12 @@
 """What re-asking says: how much of the silence is false, what it hid, and how many answers have no support."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from transplantqa.controls.drawing import Drawn
-from transplantqa.controls.ratios import Part, Ratio, Resampling, ratio
+from transplantqa.controls.ratios import Part, Ratio, Resampling, ratio, remaining
 from transplantqa.records import CONFLICT_LABELS, SILENT_OUTCOMES, Answer, Judgement, Label, Outcome
 
 FLOORS = ("none", "shuffled")
@@ -115,18 +115,19 @@ def figures(found: Silence, how: Resampling) -> dict[str, Ratio]:
 
 def false_absence(findings: Sequence[Finding], how: Resampling) -> Ratio:
     """Return the share of the silent cells that these stand for whose question is addressed after all."""
-    return ratio([Part(one.question_id, one.weight * one.addressed, one.weight) for one in findings], how)
+    return ratio(_addressed(findings), how)
 
 
 def corrected_absence(findings: Sequence[Finding], cells: Mapping[str, tuple[int, int]], how: Resampling) -> Ratio:
     """Return silent cells less those that stand for false silence, over all cells that were answered or silent."""
     parts = [Part(name, silent, answered + silent) for name, (answered, silent) in cells.items()]
-    total = sum(one.weight for one in findings)
-    whole = sum(silent for _, silent in cells.values())
-    scale = whole / total if total else 0.0
-    parts += [Part(one.question_id, -scale * one.weight, 0.0) for one in findings if one.addressed]
-    corrected = ratio(parts, how, n=len(findings))
-    return corrected if findings or not whole else Ratio(None, None, None, 0, 0)
+    if not any(silent for _, silent in cells.values()):
+        return ratio(parts, how)
+    return remaining(parts, _addressed(findings), how)
+
+
+def _addressed(findings: Iterable[Finding]) -> Iterator[Part]:
+    return (Part(one.question_id, one.weight * one.addressed, one.weight) for one in findings)
 
 
 def _findings(cells: Iterable[Drawn[SilentCell]]) -> list[Finding]:
