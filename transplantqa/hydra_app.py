@@ -53,6 +53,7 @@ def run_command(command: str, arguments: Sequence[str]) -> int:
         )
     config_dir = Path(parsed.config_dir) if parsed.config_dir else None
     looks_only = parsed.help or parsed.hydra_help or parsed.cfg or parsed.info or parsed.shell_completion
+    _check_flags(parsed)
     if not looks_only:
         _check_launcher(parsed.overrides)
         check(CommandLine(primary, tuple(parsed.overrides), parsed.multirun, config_dir))
@@ -62,6 +63,18 @@ def run_command(command: str, arguments: Sequence[str]) -> int:
     sys.argv = [f"transplantqa {command}", *arguments]
     _hydra_main(primary, lambda config: results.append(run_job(command, config)))
     return (results[0].exit_code or EXIT_OK) if results else EXIT_OK
+
+
+def _check_flags(parsed: Any) -> None:
+    """Say what Hydra would end in a traceback for: flags that exclude each other, or need another."""
+    exclusive = {"run": "--run", "multirun": "-m", "cfg": "--cfg", "info": "--info", "shell_completion": "-sc"}
+    given = [flag for name, flag in exclusive.items() if getattr(parsed, name)]
+    if len(given) > 1:
+        raise ConfigError(f"{' and '.join(given)} can't be given together.\nLeave out all but one.")
+    if parsed.resolve and not (parsed.cfg or parsed.help):
+        raise ConfigError("--resolve says how a configuration is shown.\nAdd --cfg job, or leave it out.")
+    if parsed.package and not parsed.cfg:
+        raise ConfigError("--package names a part of a configuration that is shown.\nAdd --cfg job, or leave it out.")
 
 
 def _check_launcher(overrides: Sequence[str]) -> None:

@@ -36,6 +36,21 @@ def test_a_plain_argument_that_is_not_known_is_named_with_the_usage() -> None:
     assert "Usage: transplantqa show question=ID" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        (["-m", "--cfg", "job"], "-m and --cfg can't be given together"),
+        (["--resolve"], "Add --cfg job"),
+        (["--package", "judge"], "Add --cfg job"),
+    ],
+)
+def test_flags_that_hydra_refuses_end_in_a_message(
+    flags: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *flags]) == ConfigError.exit_code
+    assert why in capsys.readouterr().err
+
+
 def test_help_imports_nothing_heavy() -> None:
     heavy = [
         "hydra",

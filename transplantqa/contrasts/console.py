@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from transplantqa.contrasts.folder import ContrastFolder
-from transplantqa.report.text import plain
+from transplantqa.report.text import plain, told_apart
 
 Row = Mapping[str, Any]
 MEASURES: Mapping[str, str] = {
@@ -49,8 +49,8 @@ def print_contrast(contrast: ContrastFolder, commands: Sequence[str] = (), conso
 def _deltas(record: Row, rows: Sequence[Row]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
-    for side in ("baseline", "candidate"):
-        table.add_column(Text(plain(record[side]["system"])), justify="right", overflow="fold")
+    for name in told_apart([record[side]["system"] for side in ("baseline", "candidate")]):
+        table.add_column(Text(plain(name)), justify="right", overflow="fold")
     table.add_column("points", justify="right")
     table.add_column("")
     shown = [row for row in rows if row["facet"] == "all"]

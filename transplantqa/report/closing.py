@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from transplantqa.report.summary import closing_summary
-from transplantqa.report.text import duration, figure_text, number, plain, shortened
+from transplantqa.report.text import duration, figure_text, number, plain, shortened, told_apart
 from transplantqa.store.run_folder import RunFolder
 
 _BLOCKS = (
@@ -39,8 +39,8 @@ def findings_table(summary: Mapping[str, Any]) -> Table:
     runs = summary["runs"]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
-    for run in runs:
-        table.add_column(Text(plain(run["system"])), justify="right")
+    for name in told_apart([run["system"] for run in runs]):
+        table.add_column(Text(plain(name)), justify="right")
     for key, title in _BLOCKS:
         _add_block(table, [run[key] for run in runs], title)
     _add_reuse(table, runs)

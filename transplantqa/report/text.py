@@ -1,7 +1,7 @@
 """Foreign text made safe for a terminal, and figures made readable."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.markup import escape
@@ -12,6 +12,9 @@ _CONTROL = re.compile(
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
     r"|[\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # direction overrides reorder what a reader sees
 )
+
+LONG_NAME = 20
+"""Characters of a system's name that fit over a column of figures; ours."""
 
 
 def plain(text: str) -> str:
@@ -28,6 +31,31 @@ def shortened(text: str, length: int) -> str:
     """Return one line of at most ``length`` characters, cut with an ellipsis."""
     line = " ".join(plain(text).split())
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Return names for the heads of columns: where one is long, without the parts that all begin or end with.
+
+    Parts are what stands between underscores; each name keeps one at least.
+
+    >>> told_apart(["baseline_rules_weights=small.gguf", "baseline_structured_weights=small.gguf"])
+    ['rules', 'structured']
+    """
+    if len(names) < 2 or max(map(len, names)) <= LONG_NAME:
+        return list(names)
+    split = [name.split("_") for name in names]
+    spare = min(map(len, split)) - 1
+    first = _shared(split, spare)
+    last = _shared([parts[::-1] for parts in split], spare - first)
+    return ["_".join(parts[first : len(parts) - last]) for parts in split]
+
+
+def _shared(split: Sequence[Sequence[str]], most: int) -> int:
+    """Count the leading parts that all have in common, up to ``most``."""
+    same = 0
+    while same < most and len({parts[same] for parts in split}) == 1:
+        same += 1
+    return same
 
 
 def figure_text(figure: Mapping[str, Any] | None) -> str:

@@ -1,6 +1,6 @@
 """A comparison of judges written down and shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from transplantqa.report.text import plain
+from transplantqa.report.text import plain, told_apart
 from transplantqa.store import digest
 from transplantqa.store.atomic import json_bytes, refusals, write_atomically
 from transplantqa.store.run_folder import RunFolder
@@ -60,14 +60,16 @@ def write_comparison(
 def print_comparison(found: Comparison, folder: Path, console: Console | None = None) -> None:
     """Print time and tokens a pair of each judge, and agreement."""
     console = console or Console()
-    console.print(_costs(found))
-    console.print(_agreement(found))
-    lines = [f"Over {found.pairs:,} pairs that every judge decided from the same answers", "", str(folder)]
+    shown = dict(zip(found.names, told_apart(found.names), strict=True))
+    console.print(_costs(found, shown))
+    console.print(_agreement(found, shown))
+    named = [f"  {short}: {name}" for name, short in shown.items() if short != name]
+    lines = [f"Over {found.pairs:,} pairs that every judge decided from the same answers", *named, "", str(folder)]
     for line in lines:
         console.print(Text(plain(line)), soft_wrap=True)
 
 
-def _costs(found: Comparison) -> Table:
+def _costs(found: Comparison, shown: Mapping[str, str]) -> Table:
     table = _table(
         "Cost", ["", "no label", "judgements", "seconds a pair", "prompt tokens a pair", "of them cached", "completion"]
     )
@@ -77,17 +79,19 @@ def _costs(found: Comparison) -> Table:
             *(f"{cost[f'{kind}_tokens_per_pair']:,.1f}" for kind in ("prompt", "cached", "completion")),
         ]
         counts = (f"{cost[kind]:,.0f}" for kind in ("without_label", "judgements"))
-        table.add_row(Text(plain(name)), *counts, *shares)
+        table.add_row(Text(plain(shown[name])), *counts, *shares)
     return table
 
 
-def _agreement(found: Comparison) -> Table:
+def _agreement(found: Comparison, shown: Mapping[str, str]) -> Table:
     table = _table("Agreement (the second is the reference)", ["", *(MEASURES[name] for name in _SHOWN)])
     cells = {
         (one.between, one.measure): asdict(one) for one in found.figures if one.label is None and one.pairs == "all"
     }
+    references = {**shown, "people": "people"}
+    words = {f"{a}~{b}": f"{shown[a]}~{references[b]}" for a in shown for b in references}
     for between in dict.fromkeys(between for between, _ in cells):
-        table.add_row(Text(plain(between)), *(value_text(cells[between, name]) for name in _SHOWN))
+        table.add_row(Text(plain(words[between])), *(value_text(cells[between, name]) for name in _SHOWN))
     return table
 
 

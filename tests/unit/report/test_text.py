@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from transplantqa.report.text import duration, figure_text, number, plain, safe, shortened
+from transplantqa.report.text import duration, figure_text, number, plain, safe, shortened, told_apart
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,24 @@ def test_numbers_read_as_rates_or_as_counts(value: float, shown: str) -> None:
 @pytest.mark.parametrize(("seconds", "shown"), [(8.4, "8 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")])
 def test_durations_read_as_people_say_them(seconds: float, shown: str) -> None:
     assert duration(seconds) == shown
+
+
+NAMES = st.lists(
+    st.lists(st.sampled_from(["base", "bm25", "k=5", "a-long-name-of-a-part"]), min_size=1), unique_by=tuple
+)
+
+
+@given(NAMES.map(lambda names: ["_".join(parts) for parts in names]))
+def test_heads_of_columns_stay_distinct_parts_of_their_names(names: list[str]) -> None:
+    heads = told_apart(names)
+    assert len(set(heads)) == len(names)
+    assert all(head and head in name for head, name in zip(heads, names, strict=True))
+
+
+def test_short_names_and_a_name_alone_stay_whole() -> None:
+    assert told_apart(["sample_bm25", "sample_dense"]) == ["sample_bm25", "sample_dense"]
+    assert told_apart(["a_system_with_quite_a_name"]) == ["a_system_with_quite_a_name"]
+
+
+def test_a_name_that_begins_another_keeps_its_last_part() -> None:
+    assert told_apart(["sample_of_a_system", "sample_of_a_system_bm25"]) == ["system", "system_bm25"]

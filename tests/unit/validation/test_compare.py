@@ -1,11 +1,15 @@
 """Judges on the same pairs: agreement with each other and with people, time and tokens a pair."""
 
+import io
+from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from transplantqa.errors import InputError
 from transplantqa.validation.compare import compare_judges
+from transplantqa.validation.comparison_folder import print_comparison
 from transplantqa.validation.frame import frame
 from transplantqa.validation.resampling import Bootstrap
 from transplantqa.validation.sample_folder import write_sample
@@ -67,3 +71,13 @@ def test_runs_of_one_name_and_runs_without_common_answers_are_refused(audit: Any
     cells = {f"q{q + 1}__doc{d}": "Something else." for q in range(8) for d in range(6)}
     with pytest.raises(InputError, match="there is no pair that all of these judges decided"):
         compare_judges([first, audit("other", **cells)], None, QUICK)
+
+
+def test_long_names_are_shown_by_what_tells_them_apart_and_once_in_full(audit: Any) -> None:
+    names = ("sample_rules_with_a_small_model", "sample_structured_with_a_small_model")
+    found = compare_judges([audit(name, shift=place) for place, name in enumerate(names)], None, QUICK)
+    shown = io.StringIO()
+    print_comparison(found, Path("folder"), Console(file=shown, width=100))
+    text = shown.getvalue()
+    assert "structured~rules" in text
+    assert [line for line in text.splitlines() if names[0] in line] == [f"  rules: {names[0]}"]
