@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transplantqa.controls.drawing import Drawn
@@ -122,7 +122,7 @@ def corrected_absence(findings: Sequence[Finding], cells: Mapping[str, tuple[int
     """Return silent cells less those that stand for false silence, over all cells that were answered or silent."""
     parts = [Part(name, silent, answered + silent) for name, (answered, silent) in cells.items()]
     if not any(silent for _, silent in cells.values()):
-        return ratio(parts, how)
+        return replace(ratio(parts, how), n=0)
     return remaining(parts, _addressed(findings), how)
 
 
