@@ -13,6 +13,7 @@ from transplantqa.stages import Readings
 from transplantqa.store import digest
 
 SHEET_COLUMNS = ("item", "question", "document", "file", "addressed_yes_no", "page", "note")
+SHEET_ROWS = "cells looked up"
 _READ = {"item": ("item",), "addressed": ("addressed_yes_no", "addressed")}
 _SAID = {"yes": True, "y": True, "no": False, "n": False}
 _ID_CHARACTERS = 12
@@ -46,7 +47,7 @@ def read_sheet(path: Path, asked: LookedUp) -> dict[str, bool]:
     Raises:
         InputError: the file can't be read, or what it says can't be taken as it stands; every fault.
     """
-    rows, problems = read_table(path, "cells looked up")
+    rows, problems = read_table(path, SHEET_ROWS)
     columns = find_columns(rows, _READ, set(_READ), problems)
     said: dict[str, bool] = {}
     for row in rows:

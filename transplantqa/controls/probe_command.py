@@ -12,7 +12,7 @@ from transplantqa.analysis import Analysis
 from transplantqa.config import ProbeSilenceConfig, build
 from transplantqa.controls.console import figures_table
 from transplantqa.controls.folder import controls_folder, write_control
-from transplantqa.controls.people import LookedUp, for_people, people_figures, read_sheet, write_for_people
+from transplantqa.controls.people import SHEET_ROWS, LookedUp, for_people, people_figures, read_sheet, write_for_people
 from transplantqa.controls.probe import ProbeSize, probe
 from transplantqa.controls.ratios import Ratio, Resampling, flat
 from transplantqa.controls.reopened import Reopened, reopen
@@ -20,6 +20,7 @@ from transplantqa.controls.sheets import write_sheet
 from transplantqa.controls.silence import Silence, counts, figures
 from transplantqa.corpus.gold import load_gold
 from transplantqa.corpus.protocols import QuestionSource
+from transplantqa.corpus.tabular import read_table
 from transplantqa.errors import InputError
 from transplantqa.report.page import write_page
 from transplantqa.report.text import number, plain
@@ -57,12 +58,14 @@ def probe_and_show(config: ProbeSilenceConfig) -> Path:
 
     Raises:
         ConfigError: this version can't build the run's configuration.
-        InputError: there is no such run, or it has nothing to probe.
+        InputError: there is no such run, it has nothing to probe, or the sheet can't be read.
     """
     run = open_run(Path(config.artifacts), config.run)
     reopened = reopen(run, config.artifacts)
     if not reopened.answers:
         raise InputError(f"{run.path}: the run has no answers to probe.\nRun it with documents that can be read.")
+    if config.sheet is not None:
+        read_table(Path(config.sheet), SHEET_ROWS)  # one that can't be read is told before anything is asked
     settings: Analysis = build(config.analysis)
     how = Resampling(settings.bootstrap_replicates, config.seed, settings.confidence)
     size = ProbeSize(

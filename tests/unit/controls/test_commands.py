@@ -63,6 +63,11 @@ def test_what_people_wrote_in_the_sheet_is_read_shown_and_never_written_over(
     assert sheet.read_text(encoding="utf-8") == filled
 
 
+def test_a_sheet_that_is_not_there_is_told_before_anything_is_asked(folder: Path, calls: list[str]) -> None:
+    assert main(["probe-silence", "tiny", "silent_cells=2", "sheet=nowhere.csv"]) == InputError.exit_code
+    assert calls == []
+
+
 def test_a_document_too_long_for_a_window_is_asked_in_several(folder: Path, calls: list[str]) -> None:
     assert main(["probe-silence", "tiny", "silent_cells=3", "answered_cells=0", "window_tokens=400"]) == EXIT_OK
     assert len(calls) > 3
