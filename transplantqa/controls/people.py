@@ -5,10 +5,10 @@ from pathlib import Path
 
 from transplantqa.controls.drawing import Drawn, thinned
 from transplantqa.controls.ratios import Part, Ratio, Resampling, ratio
-from transplantqa.controls.sheets import write_sheet
 from transplantqa.controls.silence import Finding, Silence, SilentCell, corrected_absence, false_absence
 from transplantqa.corpus.tabular import find_columns, read_table, text_value
 from transplantqa.retrieval.protocols import SourceDocument
+from transplantqa.sheets import write_sheet
 from transplantqa.stages import Readings
 from transplantqa.store import digest
 

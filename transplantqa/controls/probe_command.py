@@ -16,7 +16,6 @@ from transplantqa.controls.people import SHEET_ROWS, LookedUp, for_people, peopl
 from transplantqa.controls.probe import ProbeSize, probe
 from transplantqa.controls.ratios import Ratio, Resampling, flat
 from transplantqa.controls.reopened import Reopened, reopen
-from transplantqa.controls.sheets import write_sheet
 from transplantqa.controls.silence import Silence, counts, figures
 from transplantqa.corpus.gold import load_gold
 from transplantqa.corpus.protocols import QuestionSource
@@ -24,6 +23,7 @@ from transplantqa.corpus.tabular import read_table
 from transplantqa.errors import InputError
 from transplantqa.report.page import write_page
 from transplantqa.report.text import number, plain
+from transplantqa.sheets import write_sheet
 from transplantqa.signals import StopRequest
 from transplantqa.stages import CellKey
 from transplantqa.store import WHOLE

@@ -19,10 +19,10 @@ from transplantqa.controls.same_source import (
     read_paraphrases,
     varied,
 )
-from transplantqa.controls.sheets import write_sheet
 from transplantqa.corpus.paths import located
 from transplantqa.report.page import write_page
 from transplantqa.report.text import plain
+from transplantqa.sheets import write_sheet
 from transplantqa.signals import StopRequest
 from transplantqa.store import WHOLE
 from transplantqa.store.run_folder import open_run

@@ -1,14 +1,12 @@
 """What annotators read: a question and two answers, without anything that tells whose they are or what a judge said."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transplantqa.formulas import harmless
 from transplantqa.generation import citations
 from transplantqa.report.text import plain
+from transplantqa.sheets import sheet
 from transplantqa.store.run_folder import RunFolder
 from transplantqa.validation.blinding import masker
 
@@ -63,10 +61,7 @@ def answer_texts(run: RunFolder, cells: set[tuple[str, str]]) -> dict[tuple[str,
 
 def spreadsheet(items: Sequence[Item], sample_id: str) -> bytes:
     """Return items as CSV for a spreadsheet: UTF-8 with a mark, a line a pair, no cell that would be a formula."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    writer.writerow(CSV_COLUMNS)
-    for item in items:
-        shown = (harmless(value) for value in (item.question, item.answer_1, item.answer_2))
-        writer.writerow([sample_id, item.item, *shown, "", "", ""])
-    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
+    return sheet(
+        CSV_COLUMNS,
+        [(sample_id, one.item, one.question, one.answer_1, one.answer_2, None, None, None) for one in items],
+    )
