@@ -124,7 +124,7 @@ def _operations(tables: AuditTables, cells: Facet, calls: JudgeCalls) -> dict[st
     metrics: dict[str, float | int] = {}
     _rate(metrics, "failure_rate", int(states[CellState.FAILED]) + failed_calls, int(states.sum()) + calls.total())
     _rate(metrics, "comparison_failure_rate", failed_calls, calls.total())
-    _rate(metrics, "parse_success_rate", calls.outcomes.get(str(Outcome.OK), 0), returned)
+    _rate(metrics, "parse_success_rate", calls.outcomes.get(str(Outcome.OK), 0) + calls.excluded, returned)
     unreadable = pc.equal(tables.documents["verdict"], UNREADABLE)
     metrics["documents"] = tables.documents.num_rows
     metrics["unreadable_documents"] = pc.sum(unreadable).as_py() or 0

@@ -109,9 +109,13 @@ class Pairs:
 
 @dataclass(frozen=True)
 class JudgeCalls:
-    """Comparisons of two answered cells that the judge was called for, by outcome."""
+    """Comparisons of two answered cells that the judge was called for, by outcome.
+
+    ``excluded`` counts those whose two orders were both read and, disagreeing, left the pair without a label.
+    """
 
     outcomes: dict[str, int]
+    excluded: int
 
     def total(self) -> int:
         """Return the number of calls."""
@@ -184,7 +188,7 @@ def read_pairs(cells: Cells, comparisons: pa.Table) -> tuple[Pairs, JudgeCalls]:
     state[place[both_silent]] = PairState.BOTH_SILENT
     both_answered = (cells.state[left[place]] == CellState.ANSWERED) & (cells.state[right[place]] == CellState.ANSWERED)
     row, place = row[both_answered], place[both_answered]
-    used = comparisons.select(["outcome", "label", "silent_side", "decided_by", "significance"])
+    used = comparisons.select(["outcome", "label", "silent_side", "decided_by", "significance", "consistent"])
     compared = used.take(pa.array(row)) if len(row) < used.num_rows else used
     state[place] = _state_from_comparisons(compared)
     return Pairs(pairs.question, pairs.a, pairs.b, state), _judge_calls(compared)
@@ -283,7 +287,9 @@ def _equals(column: pa.ChunkedArray, value: str) -> Mask:
 def _judge_calls(compared: pa.Table) -> JudgeCalls:
     called = ~(_equals(compared["decided_by"], "prescreen") | _equals(compared["decided_by"], "identical"))
     counted: list[dict[str, Any]] = pc.value_counts(compared["outcome"].filter(pa.array(called))).to_pylist()
-    return JudgeCalls({row["values"]: row["counts"] for row in sorted(counted, key=lambda row: row["values"])})
+    excluded = called & ~_equals(compared["outcome"], str(Outcome.OK)) & np.asarray(compared["consistent"].is_valid())
+    by_outcome = {row["values"]: row["counts"] for row in sorted(counted, key=lambda row: row["values"])}
+    return JudgeCalls(by_outcome, int(excluded.sum()))
 
 
 def count(cluster: IntArray, member: IntArray, state: IntArray, shape: tuple[int, int, int]) -> IntArray:

@@ -100,6 +100,16 @@ def test_the_judges_absent_counts_as_silence_of_the_side_it_names(sketch: Sketch
     assert found["label_judged/ABSENT"] == pytest.approx(2 / 3)
 
 
+def test_a_pair_excluded_since_its_orders_disagree_was_read(sketch: Sketch) -> None:
+    sketch.document("x").document("y").document("z").question("q", {"x": "ok", "y": "ok", "z": "ok"})
+    sketch.compare("q", "x", "y", None, outcome="parse_failed", consistent=False)
+    sketch.compare("q", "x", "z", None, outcome="parse_failed")
+    sketch.compare("q", "y", "z", "CONSISTENT", consistent=True)
+    found = metrics(sketch)
+    assert found["parse_success_rate"] == pytest.approx(2 / 3)
+    assert found["comparison_failure_rate"] == pytest.approx(2 / 3)
+
+
 def test_a_prescreen_that_finds_the_answer_beside_silence_silent_too_makes_silence_of_both(sketch: Sketch) -> None:
     sketch.document("x").document("y").document("z")
     sketch.question("q", {"x": "abstained", "y": "ok", "z": "ok"})
